@@ -1,0 +1,3 @@
+if(NOT CAUSEWAY_INSTALL)
+  return()
+endif()
