@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+
+namespace causeway::kernels {
+
+/// The problem: queries (B,Tq,H,Dh), keys and values (B,Tk,Hkv,Dh); H is a multiple of Hkv, query head h reads key head
+/// h / (H / Hkv). S = scale Q K^T; causal hides key j from query i when j > i + (Tk - Tq) (aligned bottom-right).
+struct AttentionShape {
+    std::int64_t batch = 0;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;
+    std::int64_t queries = 0;  ///< Tq
+    std::int64_t keys = 0;     ///< Tk
+    std::int64_t head_dim = 0;
+    double scale = 1.0;
+    bool causal = true;
+};
+
+/// A (B,T,H,Dh) tensor read or written in place inside a larger buffer, such as Q inside the fused QKV (B,T,3D):
+/// element (b,t,h,d) is at data[b * batch_stride + t * token_stride + h * head_stride + d].
+template <class T>
+struct HeadsView {
+    T* data = nullptr;
+    std::int64_t batch_stride = 0;
+    std::int64_t token_stride = 0;
+    std::int64_t head_stride = 0;
+
+    T* at(std::int64_t b, std::int64_t t, std::int64_t h) const {
+        return data + b * batch_stride + t * token_stride + h * head_stride;
+    }
+};
+
+/// O = softmax(S) V with the online softmax (Milakov, Gimelshein 2018; Dao et al. 2022), max-subtracted; no T x T
+/// matrix. A query that sees no key gets output 0 and lse = -inf.
+template <class T>
+struct AttentionForwardArgs {
+    AttentionShape shape;
+    HeadsView<const T> q, k, v;
+    HeadsView<T> out;
+    T* lse = nullptr;  ///< (B,H,Tq): log of the sum of exp(S) over the visible keys; may be null when not training
+};
+
+/// From dO: dV = P^T dO; dP = dO V^T; dS = P o (dP - delta), delta = rowsum(dO o O); dQ = scale dS K; dK = scale dS^T
+/// Q, with P recomputed as exp(S - lse) (Dao et al. 2022, section B.4). dq, dk, dv are overwritten, never accumulated.
+template <class T>
+struct AttentionBackwardArgs {
+    AttentionShape shape;
+    HeadsView<const T> q, k, v, out, dout;
+    const T* lse = nullptr;  ///< (B,H,Tq)
+    HeadsView<T> dq, dk, dv;
+    T* workspace = nullptr;  ///< backward_workspace(shape) elements
+};
+
+/// The explicit path: the same with the weights P (B,H,Tq,Tk) stored, exactly 0 where hidden.
+template <class T>
+struct ExplicitAttentionArgs {
+    AttentionShape shape;
+    HeadsView<const T> q, k, v;
+    HeadsView<T> out;
+    T* weights = nullptr;  ///< (B,H,Tq,Tk)
+};
+
+template <class T>
+struct ExplicitAttentionBackwardArgs {
+    AttentionShape shape;
+    HeadsView<const T> q, k, v, dout;
+    const T* weights = nullptr;  ///< (B,H,Tq,Tk)
+    HeadsView<T> dq, dk, dv;
+    T* dscores = nullptr;  ///< (B,H,Tq,Tk) scratch
+};
+
+/// Attention of one instruction set. Tile counts depend on the shape alone; a tile's result depends on nothing but the
+/// arguments. Scratch is on the stack (at most 512 KiB), head_dim is at most 256 in the tiled path.
+template <class T>
+struct AttentionKernels {
+    std::int64_t (*forward_tiles)(const AttentionShape& shape);  ///< B * H * query blocks, longest blocks first
+    void (*forward)(const AttentionForwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
+
+    /// Backward is three stages with a join between them: delta, then dK, dV and dQ (or its partial sums), then the sum
+    /// of the partial dQ in fixed order (0 tiles when the second stage wrote dQ itself).
+    std::int64_t (*backward_workspace)(const AttentionShape& shape);  ///< elements: delta (B,H,Tq) and partial dQ
+    std::int64_t (*backward_delta_tiles)(const AttentionShape& shape);
+    void (*backward_delta)(const AttentionBackwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
+    std::int64_t (*backward_tiles)(const AttentionShape& shape);
+    void (*backward)(const AttentionBackwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
+    std::int64_t (*backward_reduce_tiles)(const AttentionShape& shape);
+    void (*backward_reduce)(const AttentionBackwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
+
+    std::int64_t (*explicit_tiles)(const AttentionShape& shape);  ///< B * H
+    void (*explicit_forward)(const ExplicitAttentionArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
+    std::int64_t (*explicit_backward_tiles)(const AttentionShape& shape);  ///< B * Hkv: a tile sums its query heads
+    void (*explicit_backward)(const ExplicitAttentionBackwardArgs<T>& args, std::int64_t tile_begin,
+                              std::int64_t tile_end);
+};
+
+}  // namespace causeway::kernels

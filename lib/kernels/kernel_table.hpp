@@ -1,0 +1,36 @@
+#pragma once
+
+#include "base/isa.hpp"
+#include "kernels/attention/attention.hpp"
+#include "kernels/attention/softmax.hpp"
+#include "kernels/elementwise/elementwise.hpp"
+#include "kernels/embedding/embedding.hpp"
+#include "kernels/gemm/gemm.hpp"
+#include "kernels/loss/cross_entropy.hpp"
+#include "kernels/norm/layernorm.hpp"
+#include "kernels/optimizer/adamw.hpp"
+
+namespace causeway::kernels {
+
+/// Every kernel of one instruction set for element type T. A plan keeps a pointer to the table it was compiled with.
+template <class T>
+struct KernelTable {
+    Isa isa = Isa::reference;
+    GemmKernels<T> gemm{};
+    AttentionKernels<T> attention{};
+    SoftmaxKernels<T> softmax{};
+    NormKernels<T> norm{};
+    EmbeddingKernels<T> embedding{};
+    ElementwiseKernels<T> elementwise{};
+    CrossEntropyKernels<T> cross_entropy{};
+    OptimizerKernels<T> optimizer{};
+};
+
+/// The float kernels of an instruction set. Throws CapacityError when the CPU or this build lacks it.
+const KernelTable<float>& kernel_table(Isa isa);
+
+/// The plain-loop kernels, also in double, which gradient checks run on.
+template <class T>
+const KernelTable<T>& reference_table();
+
+}  // namespace causeway::kernels
