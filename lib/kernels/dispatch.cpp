@@ -35,6 +35,7 @@ KernelTable<T> make_reference() {
     reference::add_elementwise(table);
     reference::add_cross_entropy(table);
     reference::add_optimizer(table);
+    reference::add_probe(table);
     return table;
 }
 

@@ -18,6 +18,7 @@ void add_embedding(KernelTable<float>& table);
 void add_elementwise(KernelTable<float>& table);
 void add_cross_entropy(KernelTable<float>& table);
 void add_optimizer(KernelTable<float>& table);
+void add_probe(KernelTable<float>& table);
 }  // namespace CAUSEWAY_KERNEL_ISA
 #endif
 
@@ -40,6 +41,8 @@ template <class T>
 void add_cross_entropy(KernelTable<T>& table);
 template <class T>
 void add_optimizer(KernelTable<T>& table);
+template <class T>
+void add_probe(KernelTable<T>& table);
 }  // namespace reference
 
 }  // namespace causeway::kernels

@@ -9,6 +9,7 @@
 #include "kernels/loss/cross_entropy.hpp"
 #include "kernels/norm/layernorm.hpp"
 #include "kernels/optimizer/adamw.hpp"
+#include "kernels/probe/probe.hpp"
 
 namespace causeway::kernels {
 
@@ -24,6 +25,7 @@ struct KernelTable {
     ElementwiseKernels<T> elementwise{};
     CrossEntropyKernels<T> cross_entropy{};
     OptimizerKernels<T> optimizer{};
+    ProbeKernels<T> probe{};
 };
 
 /// The float kernels of an instruction set. Throws CapacityError when the CPU or this build lacks it.

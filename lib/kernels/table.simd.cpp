@@ -14,6 +14,7 @@ void fill_table(KernelTable<float>& table) {
     add_elementwise(table);
     add_cross_entropy(table);
     add_optimizer(table);
+    add_probe(table);
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA
