@@ -1,0 +1,49 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/families.hpp"
+
+namespace causeway::kernels::reference {
+namespace {
+
+template <class T>
+void forward(const T* x, T* y, std::int64_t cols, std::int64_t row_begin, std::int64_t row_end) {
+    for (std::int64_t r = row_begin; r < row_end; ++r) {
+        const T* in = x + r * cols;
+        T* out = y + r * cols;
+        T max = -std::numeric_limits<T>::infinity();
+        for (std::int64_t c = 0; c < cols; ++c) max = std::max(max, in[c]);
+        if (max == -std::numeric_limits<T>::infinity()) {
+            std::fill_n(out, cols, T{0});
+            continue;
+        }
+        T sum = 0;
+        for (std::int64_t c = 0; c < cols; ++c) sum += out[c] = std::exp(in[c] - max);
+        for (std::int64_t c = 0; c < cols; ++c) out[c] /= sum;
+    }
+}
+
+template <class T>
+void backward(const T* y, const T* dy, T* dx, std::int64_t cols, std::int64_t row_begin, std::int64_t row_end) {
+    for (std::int64_t r = row_begin; r < row_end; ++r) {
+        const T* weights = y + r * cols;
+        const T* dweights = dy + r * cols;
+        T* out = dx + r * cols;
+        T sum = 0;
+        for (std::int64_t c = 0; c < cols; ++c) sum += weights[c] * dweights[c];
+        for (std::int64_t c = 0; c < cols; ++c) out[c] = weights[c] * (dweights[c] - sum);
+    }
+}
+
+}  // namespace
+
+template <class T>
+void add_softmax(KernelTable<T>& table) {
+    table.softmax.forward = forward<T>;
+    table.softmax.backward = backward<T>;
+}
+template void add_softmax(KernelTable<float>& table);
+template void add_softmax(KernelTable<double>& table);
+
+}  // namespace causeway::kernels::reference
