@@ -1,0 +1,6 @@
+#pragma once
+
+// The families of cases, one file each; main calls every one of them.
+namespace causeway::bench {
+void register_gemm();
+}  // namespace causeway::bench
