@@ -1,0 +1,26 @@
+# cmake -DBUILD_DIR= -DPREFIX= -DCONFIG= -P install.cmake: a fresh installation, and a look at what it says.
+file(REMOVE_RECURSE ${PREFIX})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${PREFIX} --config ${CONFIG}
+                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+
+# What a user's compiler or linker is told must name neither flags of ours nor folders of this build.
+file(GLOB_RECURSE texts ${PREFIX}/*.cmake ${PREFIX}/*.pc)
+if(NOT texts)
+  message(FATAL_ERROR "nothing installed under ${PREFIX} says how to use the library")
+endif()
+get_filename_component(source_dir ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
+foreach(file IN LISTS texts)
+  file(READ ${file} text)
+  foreach(leak IN ITEMS "-march" "-mavx" "-mfma" "-msse" "-ffast-math" "-Werror" "xsimd" "nlohmann" "${source_dir}")
+    string(FIND "${text}" "${leak}" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "${file} leaks \"${leak}\" to the projects that use it")
+    endif()
+  endforeach()
+endforeach()
+file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include ${PREFIX}/include/*)
+foreach(header IN LISTS headers)
+  if(NOT header MATCHES "^causeway/")
+    message(FATAL_ERROR "include/${header} is outside include/causeway")
+  endif()
+endforeach()
