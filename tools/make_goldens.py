@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Makes tests/golden: what PyTorch computes for small models and single ops, for tests that need no Python.
+
+    tools/make_goldens.py                 # write every golden file
+    tools/make_goldens.py --check         # recompute and compare with the files, write nothing
+    tools/make_goldens.py --only s1_h4    # one case (a folder of tests/golden; "ops" for the single ops)
+
+Needs torch, numpy, safetensors (and transformers for --check). A case is a folder with a config.json in
+Causeway's format; everything else in it is made here, in float64, from that file alone. tests/golden/README.md says
+what the files hold.
+"""
+import argparse
+import json
+import math
+import pathlib
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.numpy import load_file, save_file
+
+import golden_ops
+
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
+IGNORE = -100
+
+# The fields this script understands with the defaults of Causeway's config; any other key is an error, so that no
+# setting of a case is ignored.
+DEFAULTS = {
+    "model": dict(model_type="causeway", vocab_size=256, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,
+                  intermediate_size=0, max_position_embeddings=64, position_embedding="learned", norm="layernorm",
+                  norm_placement="pre", layer_norm_epsilon=1e-5, residual=True, mlp="gelu", hidden_act="gelu_new",
+                  attention_bias=True, mlp_bias=True, tie_word_embeddings=True, lm_head_bias=False, init="gpt2",
+                  initializer_range=0.02),
+    "data": dict(source="repeat", lookback=3),
+    "train": dict(seed=42, batch_size=12, sequence_length=0, gradient_accumulation_steps=1, max_steps=2000,
+                  optimizer="adamw", learning_rate=1e-3, min_learning_rate=0.0, lr_schedule="cosine", warmup_steps=0,
+                  adam_beta1=0.9, adam_beta2=0.999, adam_epsilon=1e-8, weight_decay=0.0, max_grad_norm=0.0),
+}
+
+
+def read_config(path):
+    """The three sections of a config file as dictionaries with every field set."""
+    given = json.loads(path.read_text())
+    sections = {name: dict(fields) for name, fields in DEFAULTS.items()}
+    for name, fields in given.items():
+        unknown = set(fields) - set(sections[name])
+        if unknown:
+            sys.exit(f"{path}: {name} has fields this script does not know: {sorted(unknown)}")
+        sections[name].update(fields)
+    model, train = sections["model"], sections["train"]
+    model["intermediate_size"] = model["intermediate_size"] or 4 * model["hidden_size"]
+    train["sequence_length"] = train["sequence_length"] or model["max_position_embeddings"]
+    return model, sections["data"], train
+
+
+def parameter_shapes(m):
+    """Name -> shape of every parameter, in the order of the forward pass. Linear weights are (out, in)."""
+    D, V = m["hidden_size"], m["vocab_size"]
+    shapes = {"wte.weight": (V, D)}
+
+    def norm(name):
+        if m["norm"] == "layernorm":
+            shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (D,)
+
+    def linear(name, out, inputs, bias):
+        shapes[f"{name}.weight"] = (out, inputs)
+        if bias:
+            shapes[f"{name}.bias"] = (out,)
+
+    if m["position_embedding"] == "learned":
+        shapes["wpe.weight"] = (m["max_position_embeddings"], D)
+    for i in range(m["num_hidden_layers"]):
+        norm(f"h.{i}.ln_1")
+        linear(f"h.{i}.attn.qkv", 3 * D, D, m["attention_bias"])
+        linear(f"h.{i}.attn.proj", D, D, m["attention_bias"])
+        if m["mlp"] == "gelu":
+            norm(f"h.{i}.ln_2")
+            linear(f"h.{i}.mlp.fc", m["intermediate_size"], D, m["mlp_bias"])
+            linear(f"h.{i}.mlp.proj", D, m["intermediate_size"], m["mlp_bias"])
+    if m["norm_placement"] == "pre":
+        norm("ln_f")
+    if not m["tie_word_embeddings"]:
+        shapes["lm_head.weight"] = (V, D)
+    if m["lm_head_bias"]:
+        shapes["lm_head.bias"] = (V,)
+    return shapes
+
+
+def initial_parameters(m, rng):
+    """Float32 values. init "pytorch" is nn.Embedding N(0, range) and nn.Linear's U(+-1/sqrt(fan_in)); init "gpt2" is
+    N(0, range) everywhere, around 1 for norm gains: biases and gains are random here, unlike in training, so that a
+    swapped or forgotten one shows."""
+    shapes, values = parameter_shapes(m), {}
+    for name, shape in shapes.items():
+        normal = rng.normal(0.0, m["initializer_range"], shape)
+        if name.split(".")[-2].startswith("ln_"):
+            value = normal + (1.0 if name.endswith("weight") else 0.0)
+        elif m["init"] == "pytorch" and name not in ("wte.weight", "wpe.weight"):
+            weight = shapes.get(name.replace("bias", "weight"), shapes["wte.weight"])
+            bound = 1.0 / math.sqrt(weight[1])
+            value = rng.uniform(-bound, bound, shape)
+        else:
+            value = normal
+        values[name] = value.astype(np.float32)
+    return values
+
+
+def make_batches(m, data, train, rng):
+    """inputs and targets (max_steps * accumulation, B, T) of the config's task. lookback_copy drops one target in
+    eight besides those it cannot know, so that batches differ in their number of valid tokens."""
+    T, V = train["sequence_length"], m["vocab_size"]
+    rows = (train["max_steps"] * train["gradient_accumulation_steps"], train["batch_size"])
+    if data["source"] == "repeat":
+        inputs = np.repeat(rng.integers(0, V, rows + (1,)), T, axis=2)
+        targets = inputs.copy()
+    elif data["source"] == "lookback_copy":
+        back = data["lookback"]
+        inputs = rng.integers(0, V, rows + (T,))
+        targets = np.full_like(inputs, IGNORE)
+        targets[:, :, back:] = inputs[:, :, :-back]
+        targets[rng.random(targets.shape) < 0.125] = IGNORE
+    else:
+        sys.exit(f"data.source {data['source']}: this script knows repeat and lookback_copy")
+    return inputs.astype(np.int32), targets.astype(np.int32)
+
+
+def sinusoidal(T, D):
+    """(T, D): sin(p / 10000^(2i/D)) at column 2i, its cosine at 2i+1."""
+    p, c = torch.arange(T, dtype=torch.float64)[:, None], torch.arange(D)
+    angle = p / 10000.0 ** ((c - c % 2).double() / D)
+    return torch.where(c % 2 == 0, torch.sin(angle), torch.cos(angle))
+
+
+def attention(p, name, x, heads):
+    B, T, D = x.shape
+    qkv = F.linear(x, p[f"{name}.qkv.weight"], p.get(f"{name}.qkv.bias"))
+    q, k, v = (z.view(B, T, heads, D // heads).transpose(1, 2) for z in qkv.split(D, dim=2))
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, D)
+    return F.linear(mixed, p[f"{name}.proj.weight"], p.get(f"{name}.proj.bias"))
+
+
+def mlp(p, name, x, activation):
+    hidden = F.linear(x, p[f"{name}.fc.weight"], p.get(f"{name}.fc.bias"))
+    hidden = F.gelu(hidden, approximate={"gelu": "none", "gelu_new": "tanh"}[activation])
+    return F.linear(hidden, p[f"{name}.proj.weight"], p.get(f"{name}.proj.bias"))
+
+
+def forward(m, p, ids):
+    """Logits (B, T, V) of ids (B, T)."""
+    T, D = ids.shape[1], m["hidden_size"]
+
+    def norm(name, x):
+        if m["norm"] == "none":
+            return x
+        return F.layer_norm(x, (D,), p[f"{name}.weight"], p[f"{name}.bias"], m["layer_norm_epsilon"])
+
+    def sublayer(norm_name, x, f):
+        if m["norm_placement"] == "pre":
+            y = f(norm(norm_name, x))
+            return x + y if m["residual"] else y
+        y = f(x)
+        return norm(norm_name, x + y if m["residual"] else y)
+
+    x = p["wte.weight"][ids]
+    if m["position_embedding"] == "learned":
+        x = x + p["wpe.weight"][:T]
+    elif m["position_embedding"] == "sinusoidal":
+        x = x + sinusoidal(T, D).to(x.dtype)
+    for i in range(m["num_hidden_layers"]):
+        x = sublayer(f"h.{i}.ln_1", x, lambda z: attention(p, f"h.{i}.attn", z, m["num_attention_heads"]))
+        if m["mlp"] == "gelu":
+            x = sublayer(f"h.{i}.ln_2", x, lambda z: mlp(p, f"h.{i}.mlp", z, m["hidden_act"]))
+    if m["norm_placement"] == "pre":
+        x = norm("ln_f", x)
+    head = p["wte.weight"] if m["tie_word_embeddings"] else p["lm_head.weight"]
+    return F.linear(x, head, p.get("lm_head.bias"))
+
+
+def loss_sum(logits, targets):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE, reduction="sum")
+
+
+def learning_rate(train, step):
+    """Of optimizer step 0, 1, ...: warm-up that never starts at zero, then a cosine to the minimum; or constant."""
+    top, low, warmup = train["learning_rate"], train["min_learning_rate"], train["warmup_steps"]
+    if train["lr_schedule"] == "constant":
+        return top
+    if step < warmup:
+        return top * (step + 1) / (warmup + 1)
+    progress = (step - warmup) / (train["max_steps"] - warmup)
+    return low + 0.5 * (1.0 + math.cos(math.pi * progress)) * (top - low)
+
+
+def make_optimizer(train, p):
+    """Matrices and embeddings decay, biases and norm gains do not."""
+    groups = [{"params": [v for v in p.values() if v.dim() == 2], "weight_decay": train["weight_decay"]},
+              {"params": [v for v in p.values() if v.dim() < 2], "weight_decay": 0.0}]
+    kind = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[train["optimizer"]]
+    return kind([g for g in groups if g["params"]], lr=train["learning_rate"],
+                betas=(train["adam_beta1"], train["adam_beta2"]), eps=train["adam_epsilon"])
+
+
+def first_batch(m, p, inputs, targets):
+    """Logits, mean loss and its gradients for the first batch."""
+    for v in p.values():
+        v.grad = None
+    logits = forward(m, p, inputs[0])
+    loss = loss_sum(logits, targets[0]) / (targets[0] != IGNORE).sum()
+    loss.backward()
+    out = {"logits": logits.detach(), "loss": loss.detach().reshape(1)}
+    out.update({f"gradients.{name}": v.grad.clone() for name, v in p.items()})
+    return out
+
+
+def train_steps(m, train, p, inputs, targets):
+    """Losses (before each update), gradient norms (before clipping) and learning rates of every step, and the loss of
+    the first batch after the last one. With accumulation a step's loss is the mean over its batches' valid tokens."""
+    optimizer, parts = make_optimizer(train, p), train["gradient_accumulation_steps"]
+    record = {"losses": [], "gradient_norms": [], "learning_rates": []}
+    for step in range(train["max_steps"]):
+        rows = slice(step * parts, (step + 1) * parts)
+        valid = (targets[rows] != IGNORE).sum()
+        optimizer.zero_grad()
+        total = sum(loss_sum(forward(m, p, i), t) for i, t in zip(inputs[rows], targets[rows])) / valid
+        total.backward()
+        limit = train["max_grad_norm"] or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(p.values(), limit, error_if_nonfinite=True)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(train, step)
+        optimizer.step()
+        record["losses"].append(total.item())
+        record["gradient_norms"].append(norm.item())
+        record["learning_rates"].append(learning_rate(train, step))
+    with torch.no_grad():
+        final = loss_sum(forward(m, p, inputs[0]), targets[0]) / (targets[0] != IGNORE).sum()
+    record["final_loss"] = [final.item()]
+    return {name: torch.tensor(values, dtype=torch.float64) for name, values in record.items()}
+
+
+def expected_values(m, train, parameters, inputs, targets, dtype):
+    p = {name: torch.tensor(value, dtype=dtype, requires_grad=True) for name, value in parameters.items()}
+    inputs, targets = torch.from_numpy(inputs).long(), torch.from_numpy(targets).long()
+    out = first_batch(m, p, inputs, targets)
+    out.update(train_steps(m, train, p, inputs, targets))
+    return {name: value.double().numpy() for name, value in out.items()}
+
+
+def error_in_tolerances(found, expected):
+    """The largest error in units of the tests' tolerances: below 1 passes. 1e-4 relative on losses, 1e-5 absolute plus
+    relative on logits and gradients."""
+    worst = 0.0
+    for name, want in expected.items():
+        is_loss = want.ndim == 1 and not name.startswith("gradients.")
+        allowed = 1e-4 * np.abs(want) if is_loss else 1e-5 + 1e-5 * np.abs(want)
+        worst = max(worst, float((np.abs(found[name] - want) / allowed).max()))
+    return worst
+
+
+def check_against_transformers(m, parameters, inputs, logits):
+    """A second opinion on the plain GPT-2 case: HuggingFace's implementation with the same weights."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+    model = GPT2LMHeadModel(GPT2Config(
+        vocab_size=m["vocab_size"], n_positions=m["max_position_embeddings"], n_embd=m["hidden_size"],
+        n_layer=m["num_hidden_layers"], n_head=m["num_attention_heads"], n_inner=m["intermediate_size"],
+        activation_function=m["hidden_act"], layer_norm_epsilon=m["layer_norm_epsilon"])).double().eval()
+    names = {"attn.qkv": "attn.c_attn", "attn.proj": "attn.c_proj", "mlp.fc": "mlp.c_fc", "mlp.proj": "mlp.c_proj"}
+    state = {}
+    for name, value in parameters.items():
+        tensor = torch.from_numpy(value).double()
+        for ours, theirs in names.items():
+            if ours in name:
+                name, tensor = name.replace(ours, theirs), tensor.T if tensor.dim() == 2 else tensor
+        state["transformer." + name] = tensor
+    state["lm_head.weight"] = state["transformer.wte.weight"]
+    model.load_state_dict(state)
+    with torch.no_grad():
+        theirs = model(torch.from_numpy(inputs[0]).long()).logits.numpy()
+    error = float(np.abs(theirs - logits).max())
+    assert error < 1e-12, f"HuggingFace's GPT-2 differs by {error}"
+    print(f"  transformers' GPT-2 gives the same logits (largest difference {error:.1e})")
+
+
+def make_case(folder, check):
+    m, data, train = read_config(folder / "config.json")
+    rng = np.random.default_rng(train["seed"])
+    parameters = initial_parameters(m, rng)
+    inputs, targets = make_batches(m, data, train, rng)
+    expected = expected_values(m, train, parameters, inputs, targets, torch.float64)
+    in_float32 = expected_values(m, train, parameters, inputs, targets, torch.float32)
+    headroom = error_in_tolerances(in_float32, expected)
+    assert headroom < 0.25, f"{folder.name}: float32 itself is off by {headroom:.3f} of the tolerances"
+    print(f"{folder.name}: {sum(v.size for v in parameters.values())} parameters, "
+          f"losses {expected['losses'][0]:.4f} -> {expected['final_loss'][0]:.4f}, "
+          f"PyTorch in float32 is off by {headroom:.3f} of the tolerances")
+    files = {"parameters": parameters, "batches": {"inputs": inputs, "targets": targets}, "expected": expected}
+    for name, tensors in files.items():
+        path = folder / f"{name}.safetensors"
+        if not check:
+            tensors = {key: np.ascontiguousarray(value) for key, value in tensors.items()}
+            save_file(tensors, path, {"made_by": f"tools/make_goldens.py with PyTorch {torch.__version__}"})
+            continue
+        stored = load_file(path)
+        assert stored.keys() == tensors.keys(), f"{path}: other tensors than the script makes"
+        for key, value in tensors.items():
+            np.testing.assert_allclose(stored[key], value, rtol=1e-9, atol=1e-12, err_msg=f"{path}: {key}")
+    if check and folder.name == "gpt2_pre":
+        check_against_transformers(m, parameters, inputs, expected["logits"])
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--check", action="store_true", help="compare with the files instead of writing them")
+    options.add_argument("--only", metavar="CASE", help='one folder of tests/golden, or "ops"')
+    options = options.parse_args()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    folders = [f for f in sorted(GOLDEN.iterdir()) if (f / "config.json").is_file()]
+    chosen = [f for f in folders if options.only in (None, f.name)]
+    if not chosen and options.only != "ops":
+        sys.exit(f"no case {options.only!r} in {GOLDEN}: {[f.name for f in folders]}")
+    for folder in chosen:
+        make_case(folder, options.check)
+    if options.only in (None, "ops"):
+        golden_ops.make(GOLDEN / "ops", options.check)
+
+
+if __name__ == "__main__":
+    main()
