@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "io/file_descriptor.hpp"
+
+namespace causeway {
+
+/// A log of lines (metrics.jsonl) that is complete up to the last write: each line goes to the system in one call,
+/// nothing is buffered here, nothing is allocated per line.
+class LineWriter {
+  public:
+    enum class Mode { truncate, append };
+
+    /// Throws IoError when the file cannot be opened for writing.
+    LineWriter(const std::string& path, Mode mode);
+
+    /// Appends `line` and a newline. Throws IoError (path and reason) when it does not get there whole, as on a full
+    /// disk; what was written of it is taken back, so that the file always ends with a complete line.
+    void write(std::string_view line);
+
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+    FileDescriptor file_;
+};
+
+}  // namespace causeway

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace causeway {
+
+/// A regular file mapped into memory, read-only. Nothing is read before it is touched, so files larger than memory
+/// are fine. Move-only; the bytes stay where they are when the object moves.
+class MappedFile {
+  public:
+    MappedFile() = default;
+    /// Throws IoError (path and reason) when the file is missing, unreadable, a directory or not a regular file.
+    /// An empty file is legal and gives no bytes.
+    explicit MappedFile(const std::string& path);
+    MappedFile(MappedFile&& other) noexcept { swap(other); }
+    MappedFile& operator=(MappedFile&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~MappedFile();
+
+    const std::string& path() const { return path_; }
+    std::size_t size() const { return size_; }
+    std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+  private:
+    void swap(MappedFile& other) noexcept {
+        std::swap(path_, other.path_);
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+    }
+    std::string path_;
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+}  // namespace causeway

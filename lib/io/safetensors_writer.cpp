@@ -1,0 +1,88 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "causeway/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/safetensors.hpp"
+#include "io/safetensors_dtype.hpp"
+#include "io/safetensors_header.hpp"
+
+namespace causeway {
+namespace {
+
+using nlohmann::ordered_json;
+
+void check_tensors(const std::string& path, std::span<const NamedTensor> tensors) {
+    std::unordered_set<std::string_view> names{"__metadata__"};
+    for (const NamedTensor& tensor : tensors) {
+        const auto refuse = [&](std::string_view reason) {
+            throw IoError(fmt::format("{}: tensor '{}' {}", path, tensor.name, reason));
+        };
+        if (!names.insert(tensor.name).second) refuse("has a name that is already taken");
+        if (tensor.desc.layout != Layout::logical) refuse("is packed: only row-major tensors can be written");
+        if (tensor.data == nullptr && tensor.desc.bytes() > 0) refuse("has no data");
+    }
+}
+
+/// The order of the format's reference writer: widest dtypes first, then names.
+std::vector<const NamedTensor*> in_file_order(std::span<const NamedTensor> tensors) {
+    std::vector<const NamedTensor*> order;
+    for (const NamedTensor& tensor : tensors) order.push_back(&tensor);
+    std::sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
+        const int rank_a = safetensors_dtype(a->desc.dtype).rank, rank_b = safetensors_dtype(b->desc.dtype).rank;
+        return rank_a != rank_b ? rank_a > rank_b : a->name < b->name;
+    });
+    return order;
+}
+
+std::string header_of(const std::string& path, const std::vector<const NamedTensor*>& order,
+                      const std::map<std::string, std::string>& metadata) {
+    ordered_json header;
+    header["__metadata__"] = metadata;
+    std::int64_t offset = 0;
+    for (const NamedTensor* tensor : order) {
+        const std::int64_t end = offset + tensor->desc.bytes();
+        const auto extents = tensor->desc.shape.extents();
+        header.push_back({tensor->name,
+                          {{"dtype", safetensors_dtype(tensor->desc.dtype).name},
+                           {"shape", std::vector<std::int64_t>(extents.begin(), extents.end())},
+                           {"data_offsets", {offset, end}}}});
+        offset = end;
+    }
+    std::string text;
+    try {
+        text = header.dump();
+    } catch (const ordered_json::exception& error) {
+        throw IoError(fmt::format("{}: a tensor name or metadata is not UTF-8: {}", path, error.what()));
+    }
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    if (text.size() > max_safetensors_header) {
+        throw IoError(
+            fmt::format("{}: a header of {} bytes exceeds the format's {}", path, text.size(), max_safetensors_header));
+    }
+    return text;
+}
+
+}  // namespace
+
+void write_safetensors(const std::string& path, std::span<const NamedTensor> tensors,
+                       std::map<std::string, std::string> metadata) {
+    check_tensors(path, tensors);
+    metadata.emplace("format", "pt");
+    const std::vector<const NamedTensor*> order = in_file_order(tensors);
+    const std::string header = header_of(path, order, metadata);
+    const std::uint64_t length = header.size();
+
+    AtomicFile file(path);
+    file.write(std::as_bytes(std::span(&length, 1)));
+    file.write(std::as_bytes(std::span(header)));
+    for (const NamedTensor* tensor : order) {
+        file.write({static_cast<const std::byte*>(tensor->data), static_cast<std::size_t>(tensor->desc.bytes())});
+    }
+    file.commit();
+}
+
+}  // namespace causeway
