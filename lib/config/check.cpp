@@ -1,0 +1,161 @@
+#include "config/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/mistake.hpp"
+
+namespace causeway::config {
+namespace {
+
+using Rule = void (*)(const Config&, const std::string& origin);
+
+void heads_divide_hidden_size(const Config& config, const std::string& origin) {
+    const ModelConfig& model = config.model;
+    if (model.hidden_size % model.num_attention_heads != 0) {
+        fail({"model.num_attention_heads", origin},
+             fmt::format("found {}, expected a divisor of model.hidden_size ({})", model.num_attention_heads,
+                         model.hidden_size));
+    }
+}
+
+void head_dim_fills_hidden_size(const Config& config, const std::string& origin) {
+    const ModelConfig& model = config.model;
+    const std::int64_t expected = model.hidden_size / model.num_attention_heads;
+    if (model.head_dim != expected) {
+        fail(
+            {"model.head_dim", origin},
+            fmt::format("found {}, expected {} = model.hidden_size ({}) / model.num_attention_heads ({}): other widths "
+                        "are not supported",
+                        model.head_dim, expected, model.hidden_size, model.num_attention_heads));
+    }
+}
+
+void key_value_heads_equal_heads(const Config& config, const std::string& origin) {
+    const ModelConfig& model = config.model;
+    const Where where{"model.num_key_value_heads", origin};
+    if (model.num_attention_heads % model.num_key_value_heads != 0) {
+        fail(where, fmt::format("found {}, expected a divisor of model.num_attention_heads ({})",
+                                model.num_key_value_heads, model.num_attention_heads));
+    }
+    if (model.num_key_value_heads != model.num_attention_heads) {
+        fail(where, fmt::format("found {}, expected {} = model.num_attention_heads: grouped-query attention is not "
+                                "supported",
+                                model.num_key_value_heads, model.num_attention_heads));
+    }
+}
+
+void norm_placement_needs_norm(const Config& config, const std::string& origin) {
+    if (config.model.norm == NormKind::none && config.model.norm_placement == NormPlacement::post) {
+        fail({"model.norm_placement", origin}, "found post, expected pre: model.norm is none, so nothing is placed");
+    }
+}
+
+void intermediate_size_needs_mlp(const Config& config, const std::string& origin) {
+    if (config.model.mlp == MlpKind::none && config.model.intermediate_size != 0) {
+        fail({"model.intermediate_size", origin},
+             fmt::format("found {}, expected 0: model.mlp is none", config.model.intermediate_size));
+    }
+}
+
+void sequence_fits_context(const Config& config, const std::string& origin) {
+    if (config.train.sequence_length > config.model.max_position_embeddings) {
+        fail({"train.sequence_length", origin},
+             fmt::format("found {}, expected at most model.max_position_embeddings ({})", config.train.sequence_length,
+                         config.model.max_position_embeddings));
+    }
+}
+
+void text_has_byte_tokens(const Config& config, const std::string& origin) {
+    if (config.data.source != DataSource::text) {
+        if (!config.data.path.empty()) {
+            fail({"data.path", origin},
+                 fmt::format("found {}, expected nothing: only data.source text reads a file", config.data.path));
+        }
+    } else if (config.model.vocab_size < 256) {
+        fail({"model.vocab_size", origin},
+             fmt::format("found {}, expected at least 256: data.source text has one token for each byte",
+                         config.model.vocab_size));
+    }
+}
+
+void lookback_fits_sequence(const Config& config, const std::string& origin) {
+    if (config.data.source == DataSource::lookback_copy && config.data.lookback >= config.train.sequence_length) {
+        fail({"data.lookback", origin}, fmt::format("found {}, expected less than train.sequence_length ({})",
+                                                    config.data.lookback, config.train.sequence_length));
+    }
+}
+
+void learning_rates_in_order(const Config& config, const std::string& origin) {
+    if (config.train.min_learning_rate > config.train.learning_rate) {
+        fail({"train.min_learning_rate", origin},
+             fmt::format("found {}, expected at most train.learning_rate ({})", config.train.min_learning_rate,
+                         config.train.learning_rate));
+    }
+}
+
+void adam_has_no_decay(const Config& config, const std::string& origin) {
+    if (config.train.optimizer == OptimizerKind::adam && config.train.weight_decay != 0.0) {
+        fail({"train.weight_decay", origin},
+             fmt::format("found {}, expected 0 with train.optimizer adam; adamw decays weights",
+                         config.train.weight_decay));
+    }
+}
+
+/// Values that `rows` sequences of `length` tokens make the model store at most, as a real number that cannot overflow.
+double largest_activations(const ModelConfig& model, double rows, double length) {
+    const double block = 16.0 * static_cast<double>(model.hidden_size) +
+                         8.0 * static_cast<double>(model.intermediate_size) +
+                         4.0 * static_cast<double>(model.num_attention_heads) * length;
+    return rows * length *
+           (static_cast<double>(model.num_hidden_layers) * block + 2.0 * static_cast<double>(model.vocab_size));
+}
+
+double most_parameters(const ModelConfig& model) {
+    const double block =
+        5.0 * static_cast<double>(model.hidden_size) + 4.0 * static_cast<double>(model.intermediate_size);
+    const double tables =
+        2.0 * static_cast<double>(model.vocab_size) + static_cast<double>(model.max_position_embeddings);
+    return static_cast<double>(model.hidden_size) * (static_cast<double>(model.num_hidden_layers) * block + tables);
+}
+
+/// Everything after this computes sizes in 64-bit integers; no machine comes near these limits.
+void sizes_stay_countable(const Config& config, const std::string& origin) {
+    const TrainConfig& train = config.train;
+    const auto rows = static_cast<double>(train.batch_size);
+    const auto length = static_cast<double>(train.sequence_length);
+    const auto context = static_cast<double>(config.model.max_position_embeddings);
+    const double values =
+        4.0 * most_parameters(config.model) +
+        std::max(largest_activations(config.model, rows, length), largest_activations(config.model, 1.0, context));
+    constexpr double most_values = 1e17;
+    if (values > most_values) {
+        fail({"model", origin},
+             fmt::format("about {:.1e} values would be stored, expected at most {:.0e}: make the model, "
+                         "model.max_position_embeddings or train.batch_size smaller",
+                         values, most_values));
+    }
+    const double tokens =
+        rows * length * static_cast<double>(train.gradient_accumulation_steps) * static_cast<double>(train.max_steps);
+    constexpr double most_tokens = 1e18;
+    if (tokens > most_tokens) {
+        fail({"train.max_steps", origin},
+             fmt::format("found {}, which trains on {:.1e} tokens, expected at most {:.0e}", train.max_steps, tokens,
+                         most_tokens));
+    }
+}
+
+// Later rules may rely on earlier ones.
+constexpr Rule rules[] = {heads_divide_hidden_size,  head_dim_fills_hidden_size,  key_value_heads_equal_heads,
+                          norm_placement_needs_norm, intermediate_size_needs_mlp, sequence_fits_context,
+                          text_has_byte_tokens,      lookback_fits_sequence,      learning_rates_in_order,
+                          adam_has_no_decay,         sizes_stay_countable};
+
+}  // namespace
+
+void check_rules(const Config& config, const std::string& origin) {
+    for (const Rule rule : rules) rule(config, origin);
+}
+
+}  // namespace causeway::config

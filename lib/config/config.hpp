@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+enum class NormKind { none, layernorm };
+enum class NormPlacement { pre, post };
+enum class MlpKind { none, gelu };
+enum class Activation { gelu, gelu_new };  ///< HuggingFace's names: erf, tanh approximation
+enum class PositionKind { none, sinusoidal, learned };
+enum class InitKind { gpt2, pytorch };  ///< see docs/config.md
+
+/// The architecture: section "model". Names are HuggingFace's where they exist.
+struct ModelConfig {
+    std::string model_type = "causeway";  ///< free composition of the fields below
+    std::int64_t vocab_size = 256;
+    std::int64_t hidden_size = 128;
+    std::int64_t num_hidden_layers = 4;
+    std::int64_t num_attention_heads = 4;
+    std::int64_t num_key_value_heads = 0;  ///< 0: as many as attention heads; resolved by the parser
+    std::int64_t head_dim = 0;             ///< 0: hidden_size / num_attention_heads; resolved by the parser
+    std::int64_t intermediate_size = 0;    ///< 0: 4 * hidden_size; resolved by the parser (stays 0 when mlp is none)
+    std::int64_t max_position_embeddings = 64;
+    PositionKind position_embedding = PositionKind::learned;
+    NormKind norm = NormKind::layernorm;
+    NormPlacement norm_placement = NormPlacement::pre;
+    double layer_norm_epsilon = 1e-5;
+    bool residual = true;
+    MlpKind mlp = MlpKind::gelu;
+    Activation hidden_act = Activation::gelu_new;
+    bool attention_bias = true;
+    bool mlp_bias = true;
+    bool tie_word_embeddings = true;
+    bool lm_head_bias = false;
+    InitKind init = InitKind::gpt2;
+    double initializer_range = 0.02;
+
+    bool operator==(const ModelConfig&) const = default;
+};
+
+enum class DataSource { text, repeat, lookback_copy, induction };
+enum class Sampling { random, epoch };
+
+/// Where the tokens come from: section "data".
+struct DataConfig {
+    DataSource source = DataSource::text;
+    std::string path;                  ///< text: a file of bytes, one token each
+    double validation_fraction = 0.1;  ///< text: the last part of the file, by position
+    Sampling sampling = Sampling::random;
+    std::int64_t validation_stride =
+        0;                      ///< text: a validation window starts at every so many tokens; 0: sequence_length
+    std::int64_t lookback = 3;  ///< lookback_copy: target is the token this many positions back
+
+    bool operator==(const DataConfig&) const = default;
+};
+
+enum class OptimizerKind { adamw, adam };
+enum class LrSchedule { constant, linear, cosine };
+
+/// How the parameters are learned: section "train".
+struct TrainConfig {
+    std::uint64_t seed = 42;
+    std::int64_t batch_size = 12;
+    std::int64_t sequence_length = 0;  ///< 0: model.max_position_embeddings; resolved by the parser
+    std::int64_t gradient_accumulation_steps = 1;
+    std::int64_t max_steps = 2000;
+    std::int64_t steps_per_epoch = 0;  ///< 0: one pass over the data (text, epoch sampling), otherwise no epochs
+    OptimizerKind optimizer = OptimizerKind::adamw;
+    double learning_rate = 1e-3;
+    double min_learning_rate = 0.0;
+    LrSchedule lr_schedule = LrSchedule::cosine;
+    std::int64_t warmup_steps = 0;
+    double adam_beta1 = 0.9;
+    double adam_beta2 = 0.999;
+    double adam_epsilon = 1e-8;
+    double weight_decay = 0.0;   ///< matrices and embeddings only, never biases or norm gains
+    double max_grad_norm = 0.0;  ///< 0: no clipping
+    std::int64_t log_every = 10;
+    std::int64_t eval_every = 0;  ///< 0: only at the end
+
+    bool operator==(const TrainConfig&) const = default;
+};
+
+enum class AttentionPath { tiled, explicit_weights };
+
+/// How it is executed: section "runtime".
+struct RuntimeConfig {
+    std::int64_t threads = 0;  ///< 0: as many as this process may use
+    std::string isa = "auto";
+    AttentionPath attention = AttentionPath::tiled;
+    bool memory_reuse = true;          ///< false: each value has its own buffer, poisoned after its last use
+    std::int64_t memory_limit_mb = 0;  ///< 0: what the machine and the cgroup leave
+
+    bool operator==(const RuntimeConfig&) const = default;
+};
+
+struct Config {
+    ModelConfig model;
+    DataConfig data;
+    TrainConfig train;
+    RuntimeConfig runtime;
+
+    bool operator==(const Config&) const = default;
+};
+
+/// Reads and checks a config file, applies `section.field=value` overrides (value as JSON, or a bare string), resolves
+/// the fields that derive from others. Throws IoError for the file, ConfigError for its content (the message has the
+/// full key path, what was found and what is allowed).
+Config load_config(const std::string& path, const std::vector<std::string>& overrides = {});
+
+/// The same from JSON text; `origin` names it in messages.
+Config parse_config(const std::string& json, const std::string& origin, const std::vector<std::string>& overrides = {});
+
+/// Checks a config made in C++ against the same ranges and rules as a file, and resolves the fields that derive from
+/// others. Throws ConfigError.
+Config resolve_config(const Config& config);
+
+/// Every field, resolved, as JSON text that parse_config reads back to the same Config.
+std::string to_json(const Config& config);
+
+/// The JSON Schema of a config, generated from the field table that the parser uses.
+std::string config_schema();
+
+/// Tables of every field in Markdown (name, allowed values, default, meaning), from the same field table;
+/// docs/config.md contains them.
+std::string config_reference();
+
+}  // namespace causeway

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/json.hpp"
+#include "config/mistake.hpp"
+
+namespace causeway::config {
+
+/// How a value of type T is read from JSON, checked, written and described. A new kind of value is one more function
+/// that returns a ValueType; nothing else knows the kinds.
+template <class T>
+struct ValueType {
+    std::string allowed;  ///< completes "expected ..."
+    Json schema;          ///< type and limits as JSON Schema
+    bool is_text;         ///< an override gives it bare: --set data.path=a.txt
+    std::function<T(const Json&, const Where&)> read;
+    std::function<Json(const T&)> write;
+};
+
+/// Whole numbers from min to max. 2e3 and 2000.0 are whole, as in JSON Schema.
+ValueType<std::int64_t> integer(std::int64_t min, std::int64_t max);
+
+/// Every unsigned 64-bit number.
+ValueType<std::uint64_t> any_unsigned();
+
+/// Ends of an interval of real numbers; an open end is not part of it.
+struct Interval {
+    double min;
+    double max;
+    bool open_min = false;
+    bool open_max = false;
+};
+
+/// Finite numbers inside the interval.
+ValueType<double> number(const Interval& interval);
+
+/// true or false.
+ValueType<bool> flag();
+
+/// Any string without NUL.
+ValueType<std::string> text();
+
+/// One of these strings.
+ValueType<std::string> one_of(const std::vector<std::string>& names);
+
+/// The name of an enumerator to its index in `names` and back; one_of for enums. `names` is in the enum's order.
+ValueType<std::size_t> index_of(const std::vector<std::string>& names);
+
+/// An enum whose enumerators count from 0 in the order of `names`.
+template <class E>
+ValueType<E> choice(const std::vector<std::string>& names) {
+    ValueType<std::size_t> index = index_of(names);
+    return {index.allowed, index.schema, true,
+            [read = index.read](const Json& value, const Where& where) { return static_cast<E>(read(value, where)); },
+            [write = index.write](const E& value) { return write(static_cast<std::size_t>(value)); }};
+}
+
+/// One entry of the field table: everything the parser, the writer, the schema and the reference know of a field.
+struct Field {
+    std::string key;
+    std::string doc;
+    std::vector<std::string> other_names;  ///< what other projects call it: only for hints
+    std::string allowed;
+    Json schema;
+    bool is_text;
+    std::function<void(Config&, const Json&, const Where&)> read;
+    std::function<Json(const Config&)> write;
+};
+
+struct Section {
+    std::string name;
+    std::string doc;
+    std::vector<Field> fields;
+};
+
+/// Collects the fields of one section, which is the member `S` of Config.
+template <class S>
+class SectionBuilder {
+  public:
+    SectionBuilder(std::string name, S Config::*part, std::string doc)
+        : section_{std::move(name), std::move(doc), {}}, part_(part) {}
+
+    template <class T>
+    void add(const char* key, T S::*member, const ValueType<T>& type, const char* doc,
+             std::vector<std::string> other_names = {}) {
+        auto read = [part = part_, member, read = type.read](Config& config, const Json& value, const Where& where) {
+            config.*part.*member = read(value, where);
+        };
+        auto write = [part = part_, member, write = type.write](const Config& config) {
+            return write(config.*part.*member);
+        };
+        section_.fields.push_back(
+            {key, doc, std::move(other_names), type.allowed, type.schema, type.is_text, read, write});
+    }
+
+    Section take() { return std::move(section_); }
+
+  private:
+    Section section_;
+    S Config::*part_;
+};
+
+}  // namespace causeway::config
