@@ -1,0 +1,113 @@
+#include "data/window_sources.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/philox.hpp"
+#include "base/random_domain.hpp"
+#include "causeway/error.hpp"
+#include "data/keyed_permutation.hpp"
+#include "data/tokens.hpp"
+
+namespace causeway {
+namespace {
+
+/// Throws DataError unless `part` of the text has `needed` tokens.
+void require_tokens(const WindowSettings& settings, const char* part, std::int64_t found, std::int64_t needed) {
+    if (found >= needed) return;
+    throw DataError(
+        fmt::format("{}: the {} part has {} tokens; train.sequence_length {} needs at least {}: use a longer "
+                    "text, a shorter sequence or another data.validation_fraction",
+                    settings.dataset->path(), part, found, settings.sequence_length, needed));
+}
+
+class RandomWindows final : public BatchSource {
+  public:
+    explicit RandomWindows(const WindowSettings& settings)
+        : BatchSource(settings.batch_size, settings.sequence_length),
+          settings_(settings),
+          tokens_(settings.dataset->train()) {
+        require_tokens(settings, "training", tokens_.size(), sequence_length() + 1);
+    }
+
+  private:
+    void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        RandomStream random(settings_.seed, stream_of(RandomDomain::training_rows, static_cast<std::uint64_t>(row)));
+        const std::uint64_t starts = static_cast<std::uint64_t>(tokens_.size() - sequence_length());
+        copy_window(tokens_, static_cast<std::int64_t>(random.next_below(starts)), inputs, targets);
+    }
+
+    WindowSettings settings_;
+    TokenSpan tokens_;
+};
+
+class EpochWindows final : public BatchSource {
+  public:
+    explicit EpochWindows(const WindowSettings& settings)
+        : BatchSource(settings.batch_size, settings.sequence_length),
+          settings_(settings),
+          tokens_(settings.dataset->train()) {
+        require_tokens(settings, "training", tokens_.size(), sequence_length() + 1);
+        windows_ = (tokens_.size() - 1 + sequence_length() - 1) / sequence_length();
+    }
+
+    std::int64_t rows_per_epoch() const override { return windows_; }
+
+  private:
+    void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        const auto epoch = static_cast<std::uint64_t>(row / windows_);
+        const KeyedPermutation shuffled(windows_, settings_.seed, stream_of(RandomDomain::shuffle, epoch));
+        const std::int64_t wanted = shuffled(row % windows_) * sequence_length();
+        const std::int64_t start = std::min(wanted, tokens_.size() - 1 - sequence_length());
+        copy_window(tokens_, start, inputs, targets);
+        std::fill_n(targets.begin(), wanted - start, ignore_index);
+    }
+
+    WindowSettings settings_;
+    TokenSpan tokens_;
+    std::int64_t windows_ = 0;
+};
+
+class ValidationWindows final : public BatchSource {
+  public:
+    ValidationWindows(const WindowSettings& settings, std::int64_t stride)
+        : BatchSource(settings.batch_size, settings.sequence_length),
+          dataset_(settings.dataset),
+          tokens_(settings.dataset->validation()),
+          stride_(stride > 0 ? stride : settings.sequence_length) {
+        const std::int64_t starts = tokens_.size() - sequence_length() - 1;
+        require_tokens(settings, "validation", tokens_.size(), sequence_length() + 2);
+        windows_ = (starts + stride_ - 1) / stride_;
+    }
+
+    std::int64_t rows_per_epoch() const override { return windows_; }
+
+  private:
+    void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        if (row < windows_) return copy_window(tokens_, row * stride_, inputs, targets);
+        std::fill(inputs.begin(), inputs.end(), 0);
+        std::fill(targets.begin(), targets.end(), ignore_index);
+    }
+
+    std::shared_ptr<const TokenDataset> dataset_;
+    TokenSpan tokens_;
+    std::int64_t stride_;
+    std::int64_t windows_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSource> random_windows(const WindowSettings& settings) {
+    return std::make_unique<RandomWindows>(settings);
+}
+
+std::unique_ptr<BatchSource> epoch_windows(const WindowSettings& settings) {
+    return std::make_unique<EpochWindows>(settings);
+}
+
+std::unique_ptr<BatchSource> validation_windows(const WindowSettings& settings, std::int64_t stride) {
+    return std::make_unique<ValidationWindows>(settings, stride);
+}
+
+}  // namespace causeway
