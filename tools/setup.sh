@@ -55,10 +55,7 @@ as_root() {
 }
 
 mapfile -t wanted < <(missing "${packages[@]}")
-if [[ ${#wanted[@]} -gt 0 ]]; then
-    say "Installing what is missing: ${wanted[*]}"
-    as_root apt-get -qq update
-fi
+[[ ${#wanted[@]} -eq 0 ]] || as_root apt-get -qq update
 install=()
 for names in "${wanted[@]}"; do
     choice=${names##*|}
@@ -78,5 +75,6 @@ for name in $(missing "${optional[@]}"); do
     fi
 done
 if [[ ${#install[@]} -gt 0 ]]; then
+    say "Installing what is missing: ${install[*]}"
     as_root apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 install "${install[@]}"
 fi
