@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace causeway {
+
+class BackwardContext;
+class LowerContext;
+
+/// What a node costs: the work a kernel must do, not what a machine needs for it.
+struct Cost {
+    double flops = 0;
+    double bytes = 0;  ///< read and written, each operand once
+};
+
+/// One output as an op's shape rule gives it.
+struct OutputSpec {
+    std::string suffix;  ///< appended to the node's name; empty for the main output
+    TensorDesc desc;
+    Role role = Role::activation;
+    int alias_input = -1;      ///< the output is this input's memory, updated in place
+    int may_reuse_input = -1;  ///< the kernel may write over this input if nobody reads it later
+};
+
+/// The definition of an operation. One file of lib/ops defines one op (with the op that is its gradient); nothing else
+/// in the project knows it by name.
+struct OpDef {
+    std::string_view name;
+    std::string_view summary;  ///< one line for dumps and documentation
+
+    /// Shape rule: checks the inputs of a node that has no outputs yet, throws GraphError, gives the outputs.
+    std::vector<OutputSpec> (*infer)(const Graph& graph, const Node& node) = nullptr;
+    /// Emits the nodes of the hand-derived gradient; null when there is none to derive.
+    void (*backward)(BackwardContext& context) = nullptr;
+    Cost (*cost)(const Graph& graph, const Node& node) = nullptr;
+    /// Bytes of scratch the node needs while it runs; null for none.
+    std::int64_t (*workspace)(const LowerContext& context) = nullptr;
+    /// Appends the node's steps to the plan.
+    void (*lower)(LowerContext& context) = nullptr;
+};
+
+/// What an op sees while the backward graph is emitted. Gradients are of the *sum* of the losses.
+class BackwardContext {
+  public:
+    virtual ~BackwardContext() = default;
+
+    virtual Graph& graph() = 0;
+    /// The forward node, a copy: the graph grows while backward emits.
+    virtual const Node& node() const = 0;
+    /// Gradient of output i; invalid when nothing depends on it.
+    virtual ValueId output_gradient(std::size_t i) = 0;
+    /// True when input i is there and leads to a trainable parameter.
+    virtual bool wants_gradient(std::size_t input) const = 0;
+    /// Hands over the gradient of an activation; a second one for the same value is summed by an explicit node.
+    virtual void give_gradient(std::size_t input, ValueId gradient) = 0;
+    /// For a parameter: the present version of its gradient, which the emitted node adds to and makes a new version of.
+    /// Invalid when the parameter is frozen or absent.
+    virtual ValueId gradient_to_update(std::size_t input) = 0;
+    virtual void gradient_updated(std::size_t input, ValueId gradient) = 0;
+};
+
+}  // namespace causeway

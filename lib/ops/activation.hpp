@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "graph/op_def.hpp"
+#include "kernels/gemm/gemm.hpp"
+
+namespace causeway::ops {
+
+/// The kernel's activation for the attribute "activation": HuggingFace's "gelu" (erf) and "gelu_new" (tanh), or "none".
+/// Throws GraphError for any other name.
+kernels::Activation activation_of(const Attributes& attributes);
+
+}  // namespace causeway::ops

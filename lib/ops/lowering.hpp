@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "graph/op_def.hpp"
+#include "kernels/kernel_table.hpp"
+#include "plan/execution_plan.hpp"
+
+namespace causeway {
+
+/// The kernels a plan is compiled with: one of the two, by the plan's element type.
+struct KernelTables {
+    const kernels::KernelTable<float>* f32 = nullptr;
+    const kernels::KernelTable<double>* f64 = nullptr;
+};
+
+/// What an op sees when its node becomes steps. Without placements (before memory is planned) it still answers all
+/// questions of shape, for OpDef::workspace.
+class LowerContext {
+  public:
+    LowerContext(const Graph& graph, const Node& node, const KernelTables& tables)
+        : graph_(graph), node_(node), tables_(tables) {}
+
+    /// Sets where the graph's values and this node's workspace lie.
+    void place(const std::vector<BufferRef>& values, BufferRef workspace) {
+        places_ = &values;
+        workspace_ = workspace;
+    }
+
+    const Graph& graph() const { return graph_; }
+    const Node& node() const { return node_; }
+    const Attributes& attributes() const { return node_.attributes; }
+    const TensorDesc& desc(ValueId id) const { return graph_.value(id).desc; }
+    const Shape& in_shape(std::size_t i) const { return graph_.shape(node_.input(i)); }
+    const Shape& out_shape(std::size_t i = 0) const { return graph_.shape(node_.outputs[i]); }
+    std::int64_t element_bytes() const { return tables_.f64 != nullptr ? 8 : 4; }
+
+    BufferRef in(std::size_t i) const { return ref(node_.input(i)); }
+    BufferRef out(std::size_t i = 0) const { return i < node_.outputs.size() ? ref(node_.outputs[i]) : BufferRef{}; }
+    BufferRef workspace(std::int64_t byte_offset = 0) const {
+        return {workspace_.region, workspace_.offset + byte_offset};
+    }
+
+    /// True when input i, a gradient, has no earlier writer in this plan: RunArgs::accumulate then decides.
+    bool first_write(std::size_t i) const { return !graph_.value(node_.input(i)).producer; }
+
+    /// Appends one kernel call over `tiles` tiles. Stages of a node run one after the other.
+    void stage(std::string name, std::int64_t tiles, Cost cost, TileFunction run) {
+        Step step;
+        step.name = name.empty() ? node_.name : node_.name + "/" + name;
+        step.op = node_.op->name;
+        step.tiles = tiles;
+        step.flops = cost.flops;
+        step.bytes = cost.bytes;
+        step.run = std::move(run);
+        stages_.push_back(std::move(step));
+    }
+    std::vector<Step> take_stages() { return std::move(stages_); }
+
+    /// Calls f(table) with the table of the plan's element type.
+    template <class F>
+    auto with_table(F&& f) const {
+        return tables_.f64 != nullptr ? f(*tables_.f64) : f(*tables_.f32);
+    }
+
+  private:
+    BufferRef ref(ValueId id) const { return id ? (*places_)[static_cast<std::size_t>(id.index)] : BufferRef{}; }
+
+    const Graph& graph_;
+    const Node& node_;
+    KernelTables tables_;
+    const std::vector<BufferRef>* places_ = nullptr;
+    BufferRef workspace_;
+    std::vector<Step> stages_;
+};
+
+namespace ops {
+
+inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A range [0, total) cut into tiles of `grain`, the last one shorter.
+struct Cut {
+    std::int64_t total = 0;
+    std::int64_t grain = 1;
+
+    std::int64_t tiles() const { return ceil_div(total, grain); }
+    std::int64_t begin(std::int64_t tile) const { return std::min(tile * grain, total); }
+};
+
+/// Rows of `cols` elements in tiles of about 16 Ki elements: 64 KiB of floats, which stay in a core's L1 and L2, and
+/// some microseconds of work.
+inline Cut cut_rows(std::int64_t rows, std::int64_t cols) {
+    return {rows, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(cols, 1))};
+}
+inline Cut cut_elements(std::int64_t elements) { return {elements, 16384}; }
+/// Columns of a reduction over rows: whole cache lines, wide enough to stream.
+inline Cut cut_columns(std::int64_t cols) { return {cols, 256}; }
+
+/// Throws GraphError unless the condition holds.
+void require(bool condition, const std::string& message);
+/// The description of input i; throws GraphError when it is absent.
+const TensorDesc& input_desc(const Graph& graph, const Node& node, std::size_t i);
+/// "(2, 5, 64)" of input i, for messages.
+std::string shape_text(const Graph& graph, const Node& node, std::size_t i);
+/// A cost of so many FLOPs an output element, reading all inputs and writing all outputs once.
+Cost streaming_cost(const Graph& graph, const Node& node, double flops_per_element);
+
+}  // namespace ops
+}  // namespace causeway

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "graph/op_def.hpp"
+
+/// Every operation of the project, one function a definition. Each is written in the file of its name; the op that is
+/// its gradient stands in the same file. Inputs in [brackets] are optional.
+namespace causeway::ops {
+
+const OpDef& embedding();           ///< tokens, table -> y
+const OpDef& embedding_backward();  ///< tokens, dy, gradient -> gradient
+const OpDef& positions();           ///< x, table -> y
+const OpDef& positions_backward();  ///< dy, gradient -> gradient
+
+const OpDef& linear();                  ///< x, weight, [bias], [packed], [residual] -> y, [pre_activation]
+const OpDef& linear_input_gradient();   ///< dy, weight, [packed] -> dx
+const OpDef& linear_weight_gradient();  ///< dy, x, weight gradient, [bias gradient] -> weight gradient, [bias gradient]
+const OpDef& pack_weight();             ///< weight -> packed
+
+const OpDef& attention();                    ///< qkv -> out, lse
+const OpDef& attention_backward();           ///< qkv, out, lse, dout -> dqkv
+const OpDef& attention_explicit();           ///< qkv -> out, weights
+const OpDef& attention_explicit_backward();  ///< qkv, weights, dout -> dqkv
+const OpDef& softmax();                      ///< x -> y
+const OpDef& softmax_backward();             ///< y, dy -> dx
+
+const OpDef& layernorm();           ///< x, weight, bias -> y, mean, rstd
+const OpDef& layernorm_backward();  ///< dy, x, weight, mean, rstd, weight gradient, bias gradient, [dresidual]
+                                    ///< -> dx, weight gradient, bias gradient
+const OpDef& gelu();                ///< x -> y
+const OpDef& gelu_backward();       ///< x, dy -> dx
+const OpDef& add();                 ///< a, b -> y
+
+const OpDef& lm_head_loss();           ///< h, weight, [bias], targets, [packed] -> loss
+const OpDef& lm_head_loss_backward();  ///< h, weight, [bias], targets, [packed nt], [packed nn], [weight gradient],
+                                       ///< [bias gradient] -> loss, dh, [weight gradient], [bias gradient]
+const OpDef& take_position();          ///< x (B,T,D) -> row RunArgs::position of each batch entry (B,1,D)
+
+const OpDef& square_sum();   ///< gradient -> partial sums of squares
+const OpDef& global_norm();  ///< partial sums... -> L2 norm of all gradients together
+const OpDef& adamw();        ///< param, gradient, m, v, norm -> param, m, v
+
+}  // namespace causeway::ops

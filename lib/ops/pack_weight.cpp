@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include "ops/lowering.hpp"
+#include "ops/ops.hpp"
+
+// A copy of a weight (N,K) in the panels that the plan's GEMM reads: form "nt" for y = x W^T, "nn" for dx = dy W.
+
+namespace causeway::ops {
+namespace {
+
+std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
+    const TensorDesc& weight = input_desc(graph, node, 0);
+    require(weight.shape.rank() == 2, fmt::format("the weight must be (N,K), found {}", shape_text(graph, node, 0)));
+    TensorDesc packed = weight;
+    packed.layout = node.attributes.get<std::string>("form") == "nt" ? Layout::packed_nt : Layout::packed_nn;
+    packed.stored_elements = node.attributes.get<std::int64_t>("stored_elements");
+    return {{"", packed, Role::packed}};
+}
+
+Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 0); }
+
+void lower(LowerContext& context) {
+    const Shape& weight = context.in_shape(0);
+    const bool nt = context.attributes().get<std::string>("form") == "nt";
+    const std::int64_t n = nt ? weight[0] : weight[1], k = nt ? weight[1] : weight[0], ld = weight[1];
+    const BufferRef w = context.in(0), packed = context.out();
+    context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
+        const auto kernel = nt ? table.gemm.pack_nt : table.gemm.pack_nn;
+        const Cut panels =
+            cut_rows(table.gemm.panels(n), weight.elements() / std::max<std::int64_t>(1, table.gemm.panels(n)));
+        context.stage("", panels.tiles(), cost(context.graph(), context.node()),
+                      [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
+                          kernel(run.at<const T>(w), ld, n, k, run.at<T>(packed), panels.begin(begin),
+                                 panels.begin(end));
+                      });
+    });
+}
+
+}  // namespace
+
+const OpDef& pack_weight() {
+    static const OpDef def{"pack_weight", "a weight in the layout the GEMM reads", infer, nullptr, cost, nullptr,
+                           lower};
+    return def;
+}
+
+}  // namespace causeway::ops
