@@ -50,6 +50,9 @@ def read_config(path):
             sys.exit(f"{path}: {name} has fields this script does not know: {sorted(unknown)}")
         sections[name].update(fields)
     model, train = sections["model"], sections["train"]
+    schedule = train["lr_schedule"]
+    if schedule not in ("constant", "cosine") or (schedule == "constant" and train["warmup_steps"]):
+        sys.exit(f"{path}: this script knows lr_schedule cosine, and constant without warm-up")
     model["intermediate_size"] = model["intermediate_size"] or 4 * model["hidden_size"]
     train["sequence_length"] = train["sequence_length"] or model["max_position_embeddings"]
     return model, sections["data"], train
