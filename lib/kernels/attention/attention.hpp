@@ -74,7 +74,7 @@ struct ExplicitAttentionBackwardArgs {
 /// arguments. Scratch is on the stack (at most 512 KiB), head_dim is at most 256 in the tiled path.
 template <class T>
 struct AttentionKernels {
-    std::int64_t (*forward_tiles)(const AttentionShape& shape);  ///< B * H * query blocks, longest blocks first
+    std::int64_t (*forward_tiles)(const AttentionShape& shape);  ///< B * H * query blocks
     void (*forward)(const AttentionForwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
 
     /// Backward is three stages with a join between them: delta, then dK, dV and dQ (or its partial sums), then the sum

@@ -1,0 +1,349 @@
+#include "kernels/attention/attention_tile.hpp"
+#include "kernels/families.hpp"
+
+namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
+namespace {
+
+/// Keys whose K, V, dK and dV stay in the tile's scratch while the queries pass by, and queries a step: 64 x 64 scores
+/// take 16 KiB, P and dS together fit L1 beside the operands being read.
+constexpr std::int64_t key_block = 64;
+constexpr std::int64_t query_block = 64;
+constexpr double log2_e = 1.4426950408889634;
+
+/// Keys in the lanes: Q and dO are then read in place, an element at a time, and dK and dV are summed transposed.
+struct BackwardTile {
+    alignas(64) float k_t[max_head_dim * key_block];  ///< (Dh, keys): K^T times scale * log2(e)
+    alignas(64) float v_t[max_head_dim * key_block];  ///< (Dh, keys)
+    alignas(64) float k[key_block * max_head_dim];    ///< (keys, padded Dh): K times scale
+    alignas(64) float dk_t[max_head_dim * key_block];
+    alignas(64) float dv_t[max_head_dim * key_block];
+    alignas(64) float p[query_block * key_block];   ///< (queries, keys): S, then P
+    alignas(64) float ds[query_block * key_block];  ///< (queries, keys): dP, then dS
+    alignas(64) float dq[query_block * max_head_dim];
+};
+static_assert(sizeof(BackwardTile) <= 512 * 1024);
+
+/// Where dQ of one (b, h) goes: rows `stride` apart; stored by the first block of keys, added to by the others.
+struct QueryGradient {
+    float* data;
+    std::int64_t stride;
+    bool store;
+};
+
+// --- how the work is cut -------------------------------------------------------------------------------------------
+
+std::int64_t key_blocks(const AttentionShape& shape) { return divide_up(shape.keys, key_block); }
+std::int64_t query_blocks(const AttentionShape& shape) { return divide_up(shape.queries, query_block); }
+
+/// Groups of key blocks for one (b, kv head), each a tile of its own. One where batch and heads alone give 12 tiles;
+/// otherwise as many as make 16, but none below 4 blocks, whose partial dQ would cost more than it spreads.
+std::int64_t key_groups(const AttentionShape& shape) {
+    const std::int64_t instances = shape.batch * shape.kv_heads;
+    if (instances == 0 || instances >= 12) return 1;
+    return most(1, least(divide_up(16, instances), key_blocks(shape) / 4));
+}
+
+/// Blocks of queries that see block j of keys: its cost.
+std::int64_t block_cost(const AttentionShape& shape, std::int64_t j) {
+    return shape.queries - least(shape.queries, first_query(shape, j * key_block)) + 1;
+}
+
+/// The first key block of a group; groups get contiguous blocks of nearly equal total cost.
+std::int64_t group_begin(const AttentionShape& shape, std::int64_t group) {
+    const std::int64_t blocks = key_blocks(shape);
+    const std::int64_t groups = key_groups(shape);
+    if (group == 0) return 0;
+    if (group == groups) return blocks;
+    std::int64_t total = 0, passed = 0, j = 0;
+    for (std::int64_t block = 0; block < blocks; ++block) total += block_cost(shape, block);
+    while (j < blocks && 2 * passed + block_cost(shape, j) < 2 * total * group / groups) {
+        passed += block_cost(shape, j);
+        ++j;
+    }
+    return j;
+}
+
+/// The partial dQ (B,H,Tq,Dh) of a group after the first, which writes dQ itself.
+float* partial_dq(const AttentionBackwardArgs<float>& args, std::int64_t group, std::int64_t b, std::int64_t h) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t rows = shape.batch * shape.heads * shape.queries;
+    return args.workspace + rows + ((group - 1) * rows + (b * shape.heads + h) * shape.queries) * shape.head_dim;
+}
+
+// --- delta ---------------------------------------------------------------------------------------------------------
+
+std::int64_t delta_tiles(const AttentionShape& shape) { return shape.batch * shape.heads * query_blocks(shape); }
+
+float row_dot(const float* x, const float* y, std::int64_t n) {
+    Vec sum(0.0f);
+    std::int64_t c = 0;
+    for (; c + lanes <= n; c += lanes) sum = xsimd::fma(load(x + c), load(y + c), sum);
+    if (c < n) sum = xsimd::fma(load_partial(x + c, n - c), load_partial(y + c, n - c), sum);
+    return reduce_add(sum);
+}
+
+/// delta (B,H,Tq) = rowsum(dO o O), at the head of the workspace. A tile is a block of queries of one head.
+void backward_delta(const AttentionBackwardArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t blocks = query_blocks(shape);
+    for (std::int64_t t = tile_begin; t < tile_end; ++t) {
+        const std::int64_t head = t / blocks;
+        const std::int64_t b = head / shape.heads, h = head % shape.heads;
+        const std::int64_t end = least(shape.queries, (t % blocks + 1) * query_block);
+        const float* out = args.out.data + b * args.out.batch_stride + h * args.out.head_stride;
+        const float* dout = args.dout.data + b * args.dout.batch_stride + h * args.dout.head_stride;
+        for (std::int64_t i = t % blocks * query_block; i < end; ++i) {
+            args.workspace[head * shape.queries + i] =
+                row_dot(dout + i * args.dout.token_stride, out + i * args.out.token_stride, shape.head_dim);
+        }
+    }
+}
+
+// --- one block of keys against one block of queries ----------------------------------------------------------------
+
+struct Step {
+    const AttentionBackwardArgs<float>& args;
+    BackwardTile& tile;
+    const float* q;      ///< row 0 of the block of queries
+    const float* dout;   ///< the same
+    const float* lse;    ///< the same
+    const float* delta;  ///< the same
+    std::int64_t rows;   ///< queries in the block
+    std::int64_t keys;   ///< keys in the block
+    std::int64_t seen;   ///< keys of the block that row 0 sees, before clipping to [0, keys]; row r sees r more
+
+    std::int64_t seen_by(std::int64_t r) const { return args.shape.causal ? most(0, least(keys, seen + r)) : keys; }
+};
+
+/// S and dP, a tile of rows at a time and only as many vectors of keys as its last row sees.
+void scores(const Step& step) {
+    const AttentionBackwardArgs<float>& args = step.args;
+    const std::int64_t dim = args.shape.head_dim;
+    for (std::int64_t t = 0; t < row_tiles(step.rows); ++t) {
+        const std::int64_t r = row_begin(step.rows, t);
+        const std::int64_t n = row_begin(step.rows, t + 1) - r;
+        const std::int64_t vecs = divide_up(step.seen_by(r + n - 1), lanes);
+        multiply_rows<false>(n, vecs, dim, step.q + r * args.q.token_stride, args.q.token_stride, step.tile.k_t,
+                             key_block, step.tile.p + r * key_block, key_block, Start::zero);
+        multiply_rows<false>(n, vecs, dim, step.dout + r * args.dout.token_stride, args.dout.token_stride,
+                             step.tile.v_t, key_block, step.tile.ds + r * key_block, key_block, Start::zero);
+    }
+}
+
+/// P = exp(S - lse) and dS = P o (dP - delta), 0 where hidden.
+void probabilities(const Step& step) {
+    const Vec zero(0.0f);
+    const Vec lane = lane_index();
+    const std::int64_t width = round_up(step.keys, lanes);
+    for (std::int64_t r = 0; r < step.rows; ++r) {
+        float* p = step.tile.p + r * key_block;
+        float* ds = step.tile.ds + r * key_block;
+        const Vec lse(step.lse[r] * static_cast<float>(log2_e));
+        const Vec delta(step.delta[r]);
+        const std::int64_t seen = step.seen_by(r);
+        std::int64_t c = 0;
+        for (; c + lanes <= seen; c += lanes) {
+            const Vec weight = exp2_nonpositive(load(p + c) - lse);
+            store(p + c, weight);
+            store(ds + c, weight * (load(ds + c) - delta));
+        }
+        if (c < seen) {
+            const auto visible = lane < Vec(static_cast<float>(seen - c));
+            const Vec weight = xsimd::select(visible, exp2_nonpositive(load(p + c) - lse), zero);
+            store(p + c, weight);
+            store(ds + c, xsimd::select(visible, weight * (load(ds + c) - delta), zero));
+            c += lanes;
+        }
+        for (; c < width; c += lanes) {
+            store(p + c, zero);
+            store(ds + c, zero);
+        }
+    }
+}
+
+/// dV^T += dO^T P and dK^T += Q^T dS: for each pair of vectors of keys, from the first query that sees one of them.
+void key_gradients(const Step& step) {
+    const AttentionBackwardArgs<float>& args = step.args;
+    const std::int64_t dim = args.shape.head_dim;
+    for (std::int64_t c = 0; c < step.keys; c += pair) {
+        const std::int64_t vecs = step.keys - c > lanes ? 2 : 1;
+        const std::int64_t r = args.shape.causal ? most(0, least(step.rows, c + 1 - step.seen)) : 0;
+        multiply<true>(dim, vecs, step.rows - r, step.dout + r * args.dout.token_stride, args.dout.token_stride,
+                       step.tile.p + r * key_block + c, key_block, step.tile.dv_t + c, key_block, Start::add);
+        multiply<true>(dim, vecs, step.rows - r, step.q + r * args.q.token_stride, args.q.token_stride,
+                       step.tile.ds + r * key_block + c, key_block, step.tile.dk_t + c, key_block, Start::add);
+    }
+}
+
+/// dQ (+)= dS K, over the keys that the last row of a tile of rows sees.
+void query_gradient(const Step& step, const QueryGradient& to) {
+    const std::int64_t dim = step.args.shape.head_dim;
+    const std::int64_t padded = round_up(dim, lanes);
+    const bool in_place = dim == padded;
+    const Start start = in_place && !to.store ? Start::add : Start::zero;
+    for (std::int64_t t = 0; t < row_tiles(step.rows); ++t) {
+        const std::int64_t r = row_begin(step.rows, t);
+        const std::int64_t n = row_begin(step.rows, t + 1) - r;
+        float* rows = in_place ? to.data + r * to.stride : step.tile.dq;
+        multiply_rows<false>(n, padded / lanes, step.seen_by(r + n - 1), step.tile.ds + r * key_block, key_block,
+                             step.tile.k, padded, rows, in_place ? to.stride : padded, start);
+        if (in_place) continue;
+        for (std::int64_t i = 0; i < n; ++i) {
+            float* row = to.data + (r + i) * to.stride;
+            for (std::int64_t c = 0; c < dim; c += lanes) {
+                const std::int64_t width = least(lanes, dim - c);
+                const Vec part = load(step.tile.dq + i * padded + c);
+                store_partial(row + c, to.store ? part : load_partial(row + c, width) + part, width);
+            }
+        }
+    }
+}
+
+// --- the walk ------------------------------------------------------------------------------------------------------
+
+/// All queries of head h that see keys [j, j + keys), whose K and V are packed.
+void head_step(const AttentionBackwardArgs<float>& args, BackwardTile& tile, std::int64_t b, std::int64_t h,
+               std::int64_t j, std::int64_t keys, QueryGradient dq) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t head = (b * shape.heads + h) * shape.queries;
+    const float* q = args.q.data + b * args.q.batch_stride + h * args.q.head_stride;
+    const float* dout = args.dout.data + b * args.dout.batch_stride + h * args.dout.head_stride;
+    float* to = dq.data;
+    for (std::int64_t i = first_query(shape, j); i < shape.queries; i += query_block) {
+        const Step step{args,
+                        tile,
+                        q + i * args.q.token_stride,
+                        dout + i * args.dout.token_stride,
+                        args.lse + head + i,
+                        args.workspace + head + i,
+                        least(query_block, shape.queries - i),
+                        keys,
+                        i + 1 + shape.keys - shape.queries - j};
+        scores(step);
+        probabilities(step);
+        key_gradients(step);
+        dq.data = to + i * dq.stride;
+        query_gradient(step, dq);
+    }
+}
+
+void pack_keys(const AttentionBackwardArgs<float>& args, BackwardTile& tile, std::int64_t b, std::int64_t kv_head,
+               std::int64_t j, std::int64_t keys) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t dim = shape.head_dim;
+    const float* k = args.k.data + b * args.k.batch_stride + j * args.k.token_stride + kv_head * args.k.head_stride;
+    const float* v = args.v.data + b * args.v.batch_stride + j * args.v.token_stride + kv_head * args.v.head_stride;
+    pack_transposed(k, args.k.token_stride, keys, dim, static_cast<float>(shape.scale * log2_e), tile.k_t, key_block);
+    pack_transposed(v, args.v.token_stride, keys, dim, 1.0f, tile.v_t, key_block);
+    pack_rows(k, args.k.token_stride, keys, dim, static_cast<float>(shape.scale), tile.k, round_up(dim, lanes));
+    for (std::int64_t c = 0; c < dim * key_block; c += lanes) {
+        store(tile.dk_t + c, Vec(0.0f));
+        store(tile.dv_t + c, Vec(0.0f));
+    }
+}
+
+void store_key_gradients(const AttentionBackwardArgs<float>& args, const BackwardTile& tile, std::int64_t b,
+                         std::int64_t kv_head, std::int64_t j, std::int64_t keys) {
+    alignas(64) float factor[key_block];
+    const std::int64_t dim = args.shape.head_dim;
+    for (std::int64_t c = 0; c < key_block; ++c) factor[c] = static_cast<float>(args.shape.scale);
+    unpack_transposed(
+        tile.dk_t, key_block, keys, dim, factor,
+        args.dk.data + b * args.dk.batch_stride + j * args.dk.token_stride + kv_head * args.dk.head_stride,
+        args.dk.token_stride);
+    for (std::int64_t c = 0; c < key_block; ++c) factor[c] = 1.0f;
+    unpack_transposed(
+        tile.dv_t, key_block, keys, dim, factor,
+        args.dv.data + b * args.dv.batch_stride + j * args.dv.token_stride + kv_head * args.dv.head_stride,
+        args.dv.token_stride);
+}
+
+/// dQ of the queries that see no key: the first first_query(shape, 0), all of them without keys.
+void clear_hidden_queries(const AttentionBackwardArgs<float>& args, std::int64_t b, std::int64_t h) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t rows = shape.keys == 0 ? shape.queries : least(shape.queries, first_query(shape, 0));
+    float* dq = args.dq.data + b * args.dq.batch_stride + h * args.dq.head_stride;
+    for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t d = 0; d < shape.head_dim; ++d) dq[i * args.dq.token_stride + d] = 0.0f;
+    }
+}
+
+/// The key blocks of one group of one (b, kv head) in order, each with all the query heads that read it.
+void backward_group(const AttentionBackwardArgs<float>& args, std::int64_t b, std::int64_t kv_head,
+                    std::int64_t group) {
+    BackwardTile tile;
+    const AttentionShape& shape = args.shape;
+    const std::int64_t share = shape.heads / shape.kv_heads;
+    const std::int64_t begin = group_begin(shape, group), end = group_begin(shape, group + 1);
+    for (std::int64_t block = begin; block < end; ++block) {
+        const std::int64_t j = block * key_block;
+        const std::int64_t keys = least(key_block, shape.keys - j);
+        pack_keys(args, tile, b, kv_head, j, keys);
+        for (std::int64_t h = kv_head * share; h < (kv_head + 1) * share; ++h) {
+            QueryGradient dq{partial_dq(args, group, b, h), shape.head_dim, block == begin};
+            if (group == 0) {
+                dq.data = args.dq.data + b * args.dq.batch_stride + h * args.dq.head_stride;
+                dq.stride = args.dq.token_stride;
+            }
+            head_step(args, tile, b, h, j, keys, dq);
+        }
+        store_key_gradients(args, tile, b, kv_head, j, keys);
+    }
+    if (group > 0) return;
+    for (std::int64_t h = kv_head * share; h < (kv_head + 1) * share; ++h) clear_hidden_queries(args, b, h);
+}
+
+std::int64_t backward_tiles(const AttentionShape& shape) { return shape.batch * shape.kv_heads * key_groups(shape); }
+
+void backward(const AttentionBackwardArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    const std::int64_t groups = key_groups(args.shape);
+    for (std::int64_t t = tile_begin; t < tile_end; ++t) {
+        const std::int64_t instance = t / groups;
+        backward_group(args, instance / args.shape.kv_heads, instance % args.shape.kv_heads, t % groups);
+    }
+}
+
+// --- the sum of partial dQ -----------------------------------------------------------------------------------------
+
+std::int64_t backward_workspace(const AttentionShape& shape) {
+    const std::int64_t rows = shape.batch * shape.heads * shape.queries;
+    return rows + (key_groups(shape) - 1) * rows * shape.head_dim;
+}
+
+std::int64_t reduce_tiles(const AttentionShape& shape) {
+    return key_groups(shape) == 1 ? 0 : shape.batch * shape.heads * query_blocks(shape);
+}
+
+/// A tile is a block of queries of one head. A group's partial dQ begins at the first query that sees its first key.
+void backward_reduce(const AttentionBackwardArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t blocks = query_blocks(shape), dim = shape.head_dim;
+    for (std::int64_t t = tile_begin; t < tile_end; ++t) {
+        const std::int64_t b = t / blocks / shape.heads, h = t / blocks % shape.heads;
+        const std::int64_t i0 = t % blocks * query_block, end = least(shape.queries, i0 + query_block);
+        float* dq = args.dq.data + b * args.dq.batch_stride + h * args.dq.head_stride;
+        for (std::int64_t group = 1; group < key_groups(shape); ++group) {
+            const float* part = partial_dq(args, group, b, h);
+            for (std::int64_t i = most(i0, first_query(shape, group_begin(shape, group) * key_block)); i < end; ++i) {
+                float* row = dq + i * args.dq.token_stride;
+                std::int64_t c = 0;
+                for (; c + lanes <= dim; c += lanes) store(row + c, load(row + c) + load(part + i * dim + c));
+                for (; c < dim; ++c) row[c] += part[i * dim + c];
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void add_attention_backward(AttentionKernels<float>& attention) {
+    attention.backward_workspace = backward_workspace;
+    attention.backward_delta_tiles = delta_tiles;
+    attention.backward_delta = backward_delta;
+    attention.backward_tiles = backward_tiles;
+    attention.backward = backward;
+    attention.backward_reduce_tiles = reduce_tiles;
+    attention.backward_reduce = backward_reduce;
+}
+
+}  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA

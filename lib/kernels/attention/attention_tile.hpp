@@ -1,0 +1,253 @@
+#pragma once
+
+// The pieces of a tile that attention's kernels share: small register-tiled products, transposed packing, exp2.
+// Included by the x.simd.cpp files of this folder only, and in the ISA's own namespace like everything there.
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/arch.hpp"
+#include "kernels/attention/attention.hpp"
+
+namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
+
+inline constexpr std::int64_t max_head_dim = 256;
+/// Columns of a micro-kernel's tile: two vectors.
+inline constexpr std::int64_t pair = 2 * lanes;
+/// Rows of a micro-kernel's tile. 12 x 2 accumulators, two vectors of B and the broadcast A fill 27 of 32 registers and
+/// keep two FMA ports busy at 14 loads in 12 cycles; with 16 registers 6 x 2 does the same.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int max_rows = 12;
+#else
+inline constexpr int max_rows = 6;
+#endif
+
+inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+inline std::int64_t most(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
+
+/// Query i sees keys [0, visible_keys(shape, i)).
+inline std::int64_t visible_keys(const AttentionShape& shape, std::int64_t i) {
+    if (!shape.causal) return shape.keys;
+    return most(0, least(i + 1 + shape.keys - shape.queries, shape.keys));
+}
+
+/// The first query that sees key j.
+inline std::int64_t first_query(const AttentionShape& shape, std::int64_t j) {
+    return shape.causal ? most(0, j + shape.queries - shape.keys) : 0;
+}
+
+/// 0, 1, 2, ... in the lanes.
+inline Vec lane_index() {
+    alignas(64) float index[lanes];
+    for (std::int64_t i = 0; i < lanes; ++i) index[i] = static_cast<float>(i);
+    return load(index);
+}
+
+/// 2^x for x <= 0, relative error below 1e-7; exactly 1 at 0, exactly 0 at -inf (and below -126, which is flushed).
+inline Vec exp2_nonpositive(Vec x) {
+#if defined(__AVX512F__)
+    const Vec floor(-200.0f);
+#else
+    const Vec floor(-127.0f);
+#endif
+    x = xsimd::max(floor, x);               // max returns its second operand when that is NaN
+    const Vec shift(12582912.0f + 127.0f);  // 1.5 * 2^23 leaves the rounded x + 127 in the low bits of the sum
+    const Vec shifted = x + shift;
+    const Vec n = shifted - shift;
+    const Vec f = x - n;
+    // 2^f on |f| <= 0.5, minimax with p(0) = 1, relative error 2e-9.
+    Vec p(0.00015353362068030313f);
+    p = xsimd::fma(p, f, Vec(0.0013398874588716851f));
+    p = xsimd::fma(p, f, Vec(0.009618437358476686f));
+    p = xsimd::fma(p, f, Vec(0.05550332470701595f));
+    p = xsimd::fma(p, f, Vec(0.2402264791361118f));
+    p = xsimd::fma(p, f, Vec(0.6931472028552531f));
+    p = xsimd::fma(p, f, Vec(1.0f));
+#if defined(__AVX512F__)
+    return _mm512_scalef_ps(p, n);
+#else
+    return p * float_of(bits_of(shifted) << 23);  // exponent bits n + 127: 0 makes the factor 0
+#endif
+}
+
+/// What a product does with the tile of C it finds.
+enum class Start { zero, add, scale };
+
+/// C (Rows, Vecs * lanes) = A B, C + A B, or C * alpha + A B with one alpha a column. B's rows are k; A is read element
+/// by element and broadcast: from a[k * lda + r] when ByDepth (A^T is what lies in memory), else from a[r * lda + k].
+template <int Rows, int Vecs, bool ByDepth>
+void micro_kernel(std::int64_t depth, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
+                  std::int64_t ldc, Start start, const float* alpha) {
+    Vec acc[Rows][Vecs];
+#pragma GCC unroll 12
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+        for (int v = 0; v < Vecs; ++v) acc[r][v] = Vec(0.0f);
+    }
+    if (start != Start::zero) {
+#pragma GCC unroll 12
+        for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+            for (int v = 0; v < Vecs; ++v) acc[r][v] = load(c + r * ldc + v * lanes);
+        }
+    }
+    if (start == Start::scale) {
+#pragma GCC unroll 12
+        for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+            for (int v = 0; v < Vecs; ++v) acc[r][v] = acc[r][v] * load(alpha + v * lanes);
+        }
+    }
+    for (std::int64_t k = 0; k < depth; ++k) {
+        Vec column[Vecs];
+#pragma GCC unroll 2
+        for (int v = 0; v < Vecs; ++v) column[v] = load(b + k * ldb + v * lanes);
+#pragma GCC unroll 12
+        for (int r = 0; r < Rows; ++r) {
+            const Vec row(ByDepth ? a[k * lda + r] : a[r * lda + k]);
+#pragma GCC unroll 2
+            for (int v = 0; v < Vecs; ++v) acc[r][v] = xsimd::fma(row, column[v], acc[r][v]);
+        }
+    }
+#pragma GCC unroll 12
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 2
+        for (int v = 0; v < Vecs; ++v) store(c + r * ldc + v * lanes, acc[r][v]);
+    }
+}
+
+using MicroKernel = void (*)(std::int64_t, const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
+                             Start, const float*);
+
+struct MicroKernelRow {
+    MicroKernel of_rows[max_rows];  ///< [rows - 1]
+};
+
+template <int Vecs, bool ByDepth, int... Index>
+constexpr MicroKernelRow make_row(std::integer_sequence<int, Index...>) {
+    return {{micro_kernel<Index + 1, Vecs, ByDepth>...}};
+}
+
+template <int Vecs, bool ByDepth>
+inline constexpr MicroKernelRow micro_kernels = make_row<Vecs, ByDepth>(std::make_integer_sequence<int, max_rows>());
+
+/// Rows [0, rows) of a product are cut into nearly equal tiles of at most max_rows; tile t begins at row_begin(rows,
+/// t).
+inline std::int64_t row_tiles(std::int64_t rows) { return divide_up(rows, max_rows); }
+inline std::int64_t row_begin(std::int64_t rows, std::int64_t t) { return rows * t / row_tiles(rows); }
+
+/// Up to max_rows rows of C (rows, vecs * lanes).
+template <bool ByDepth>
+void multiply_rows(std::int64_t rows, std::int64_t vecs, std::int64_t depth, const float* a, std::int64_t lda,
+                   const float* b, std::int64_t ldb, float* c, std::int64_t ldc, Start start,
+                   const float* alpha = nullptr) {
+    std::int64_t v = 0;
+    for (; v + 2 <= vecs; v += 2) {
+        micro_kernels<2, ByDepth>.of_rows[rows - 1](depth, a, lda, b + v * lanes, ldb, c + v * lanes, ldc, start,
+                                                    alpha ? alpha + v * lanes : nullptr);
+    }
+    if (v < vecs) {
+        micro_kernels<1, ByDepth>.of_rows[rows - 1](depth, a, lda, b + v * lanes, ldb, c + v * lanes, ldc, start,
+                                                    alpha ? alpha + v * lanes : nullptr);
+    }
+}
+
+/// C (rows, vecs * lanes) of any size; operands as in micro_kernel.
+template <bool ByDepth>
+void multiply(std::int64_t rows, std::int64_t vecs, std::int64_t depth, const float* a, std::int64_t lda,
+              const float* b, std::int64_t ldb, float* c, std::int64_t ldc, Start start, const float* alpha = nullptr) {
+    for (std::int64_t t = 0; t < row_tiles(rows); ++t) {
+        const std::int64_t r = row_begin(rows, t);
+        multiply_rows<ByDepth>(row_begin(rows, t + 1) - r, vecs, depth, a + (ByDepth ? r : r * lda), lda, b, ldb,
+                               c + r * ldc, ldc, start, alpha);
+    }
+}
+
+/// The lower or upper halves of x and y, interleaved.
+template <bool Upper, int... Index>
+inline Vec interleave(Vec x, Vec y, std::integer_sequence<int, Index...>) {
+    constexpr int size = static_cast<int>(lanes);
+    constexpr int from = Upper ? size / 2 : 0;
+    using Register = typename Vec::register_type;
+    return Vec(__builtin_shufflevector(static_cast<Register>(x), static_cast<Register>(y),
+                                       (Index % 2 == 0 ? from + Index / 2 : size + from + Index / 2)...));
+}
+
+/// x[r] lane c becomes x[c] lane r, by log2(lanes) perfect shuffles of all lanes * lanes elements.
+inline void transpose(Vec (&x)[lanes]) {
+    constexpr auto every_lane = std::make_integer_sequence<int, static_cast<int>(lanes)>();
+#pragma GCC unroll 4
+    for (std::int64_t stage = 1; stage < lanes; stage *= 2) {
+        Vec y[lanes];
+#pragma GCC unroll 8
+        for (std::int64_t i = 0; i < lanes / 2; ++i) {
+            y[2 * i] = interleave<false>(x[i], x[i + lanes / 2], every_lane);
+            y[2 * i + 1] = interleave<true>(x[i], x[i + lanes / 2], every_lane);
+        }
+#pragma GCC unroll 16
+        for (std::int64_t i = 0; i < lanes; ++i) x[i] = y[i];
+    }
+}
+
+/// to (cols, ld) = factor * from (rows, cols; `stride` between rows)^T, rows padded with zeros to whole vectors.
+inline void pack_transposed(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float factor,
+                            float* to, std::int64_t ld) {
+    for (std::int64_t r = 0; r < rows; r += lanes) {
+        const std::int64_t height = least(lanes, rows - r);
+        for (std::int64_t c = 0; c < cols; c += lanes) {
+            const std::int64_t width = least(lanes, cols - c);
+            const float* corner = from + r * stride + c;
+            Vec x[lanes];
+            if (height == lanes && width == lanes) {
+#pragma GCC unroll 16
+                for (std::int64_t i = 0; i < lanes; ++i) x[i] = load(corner + i * stride);
+            } else {
+                for (std::int64_t i = 0; i < lanes; ++i) {
+                    x[i] = i < height ? load_partial(corner + i * stride, width) : Vec(0.0f);
+                }
+            }
+            transpose(x);
+            for (std::int64_t i = 0; i < width; ++i) store(to + (c + i) * ld + r, x[i] * Vec(factor));
+        }
+    }
+}
+
+/// to (rows, cols; `stride` between rows) = (from (cols, ld), each column times its factors[r])^T.
+inline void unpack_transposed(const float* from, std::int64_t ld, std::int64_t rows, std::int64_t cols,
+                              const float* factors, float* to, std::int64_t stride) {
+    for (std::int64_t r = 0; r < rows; r += lanes) {
+        const std::int64_t height = least(lanes, rows - r);
+        const Vec factor = load(factors + r);
+        for (std::int64_t c = 0; c < cols; c += lanes) {
+            const std::int64_t width = least(lanes, cols - c);
+            Vec x[lanes];
+            for (std::int64_t i = 0; i < lanes; ++i) {
+                x[i] = i < width ? load(from + (c + i) * ld + r) * factor : Vec(0.0f);
+            }
+            transpose(x);
+            float* corner = to + r * stride + c;
+            if (width == lanes) {
+                for (std::int64_t i = 0; i < height; ++i) store(corner + i * stride, x[i]);
+            } else {
+                for (std::int64_t i = 0; i < height; ++i) store_partial(corner + i * stride, x[i], width);
+            }
+        }
+    }
+}
+
+/// to (rows, ld) = factor * from (rows, cols; `stride` between rows), columns padded with zeros to whole vectors.
+inline void pack_rows(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float factor,
+                      float* to, std::int64_t ld) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+        std::int64_t c = 0;
+        for (; c + lanes <= cols; c += lanes) store(to + r * ld + c, load(from + r * stride + c) * Vec(factor));
+        if (c < cols) store(to + r * ld + c, load_partial(from + r * stride + c, cols - c) * Vec(factor));
+    }
+}
+
+/// Fills the backward part of the table; the forward's add_attention calls it.
+void add_attention_backward(AttentionKernels<float>& attention);
+
+}  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA
