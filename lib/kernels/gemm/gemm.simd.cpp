@@ -1,0 +1,238 @@
+#include "kernels/families.hpp"
+#include "kernels/gemm/blocking.hpp"
+#include "kernels/gemm/epilogue.hpp"
+#include "kernels/gemm/pack.hpp"
+
+namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
+namespace {
+
+/// The part of C that is being computed, and the steps of k that are being added to it.
+struct Block {
+    std::int64_t row, rows;
+    std::int64_t col, cols;
+    std::int64_t p, depth;
+    bool first, last;
+    float* waiting;  ///< (rows, tile_cols): one panel of C that cannot go straight to C
+};
+
+/// Where partial sums over k wait: in C, or, when C (or the residual in its place) is still needed for the epilogue, in
+/// Block::waiting.
+bool partial_sums_in_c(const GemmArgs<float>& args) {
+    return is_plain(args) || (!args.accumulate && args.epilogue.residual != args.c);
+}
+
+Block tile_block(const GemmArgs<float>& args, const GemmTiling& tiles, std::int64_t tile, float* waiting) {
+    Block block{};
+    block.waiting = waiting;
+    block.row = tile % tiles.row_tiles * tiles.rows;
+    block.rows = smaller(tiles.rows, args.m - block.row);
+    block.col = tile / tiles.row_tiles * tiles.cols;
+    block.cols = smaller(tiles.cols, args.n - block.col);
+    return block;
+}
+
+struct Panel {
+    const float* data;
+    std::int64_t ld;
+};
+
+/// A of one block: row r, step p at data + r * row_step + p * depth_step; packed strips stand one after the other.
+struct Rows {
+    const float* data;
+    std::int64_t ld;
+    Contiguous contiguous;
+    bool packed;
+};
+
+/// One panel of B times all strips of A: columns [col, col + cols) of the block, cols <= tile_cols.
+void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows& a, Panel b, std::int64_t col,
+                    std::int64_t cols) {
+    const bool plain = is_plain(args);
+    const bool in_c = partial_sums_in_c(args);
+    const bool direct = in_c && cols == tile_cols && (plain || !block.last);
+    const bool on_top_of_c = in_c && (!block.first || (plain && args.accumulate));
+    MicroArgs micro{};
+    micro.k = block.depth;
+    micro.b = b.data;
+    micro.ldb = b.ld;
+
+    const EvenSplit strips{block.rows, divide_up(block.rows, tile_rows)};
+    for (std::int64_t s = 0; s < strips.parts; ++s) {
+        const std::int64_t begin = strips.begin(s);
+        const std::int64_t rows = strips.begin(s + 1) - begin;
+        if (direct) {
+            micro.out = args.c + (block.row + begin) * args.ldc + col;
+            micro.ld_out = args.ldc;
+            micro.init = on_top_of_c ? micro.out : plain && args.epilogue.bias ? args.epilogue.bias + col : nullptr;
+            micro.ld_init = on_top_of_c ? args.ldc : 0;
+        } else {
+            micro.out = block.waiting + begin * tile_cols;
+            micro.ld_out = tile_cols;
+            micro.init = in_c || block.first ? nullptr : micro.out;
+            micro.ld_init = tile_cols;
+        }
+        if (a.packed) {
+            micro.a = a.data + begin * block.depth;
+            micro.lda = rows;
+            micros<Contiguous::rows>.of[rows](micro);
+        } else if (a.contiguous == Contiguous::rows) {
+            micro.a = a.data + begin;
+            micro.lda = a.ld;
+            micros<Contiguous::rows>.of[rows](micro);
+        } else {
+            micro.a = a.data + begin * a.ld;
+            micro.lda = a.ld;
+            micros<Contiguous::depth>.of[rows](micro);
+        }
+        if (!direct && (in_c || block.last)) {
+            finish(args, {micro.out, block.row + begin, rows, col, cols, on_top_of_c, block.last});
+        }
+    }
+}
+
+std::int64_t packed_elements(std::int64_t n, std::int64_t k) { return panels(n) * tile_cols * k; }
+
+void pack_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
+             std::int64_t end) {
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        const std::int64_t col = panel * tile_cols;
+        pack_panel_nt(b + col * ldb, ldb, smaller(tile_cols, n - col), k, packed + col * k);
+    }
+}
+
+void pack_nn(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
+             std::int64_t end) {
+    for (std::int64_t panel = begin; panel < end; ++panel) {
+        const std::int64_t col = panel * tile_cols;
+        pack_panel_nn(b + col, ldb, smaller(tile_cols, n - col), k, packed + col * k);
+    }
+}
+
+bool wants_packed(GemmForm form, std::int64_t m, std::int64_t, std::int64_t) { return form == GemmForm::nt && m > 1; }
+
+/// The panel of B at column col for the block's steps, packed into `scratch` where it cannot be read in place.
+template <GemmForm form>
+Panel panel_of_b(const GemmArgs<float>& args, const Block& block, std::int64_t col, std::int64_t cols, float* scratch) {
+    if (form != GemmForm::tn && args.packed_b) {
+        return {args.packed_b + col * args.k + block.p * tile_cols, tile_cols};
+    }
+    if constexpr (form == GemmForm::nt) {
+        pack_panel_nt(args.b + col * args.ldb + block.p, args.ldb, cols, block.depth, scratch);
+    } else {
+        const float* b = args.b + block.p * args.ldb + col;
+        if (cols == tile_cols && block.rows <= 2 * tile_rows) return {b, args.ldb};
+        pack_panel_nn(b, args.ldb, cols, block.depth, scratch);
+    }
+    return {scratch, tile_cols};
+}
+
+template <GemmForm form>
+void multiply_block(const GemmArgs<float>& args, const Block& block, const Rows& a, float* scratch) {
+    for (std::int64_t j = 0; j < block.cols; j += tile_cols) {
+        const std::int64_t cols = smaller(tile_cols, block.cols - j);
+        const Panel b = panel_of_b<form>(args, block, block.col + j, cols, scratch);
+        multiply_panel(args, block, a, b, block.col + j, cols);
+    }
+}
+
+/// Calls body(block) for every depth block of the columns [col, col + cols) of a tile.
+template <class Body>
+void for_each_depth(Block block, const EvenSplit& depths, const Body& body) {
+    for (std::int64_t d = 0; d < depths.parts; ++d) {
+        block.p = depths.begin(d);
+        block.depth = depths.begin(d + 1) - block.p;
+        block.first = d == 0;
+        block.last = d + 1 == depths.parts;
+        body(block);
+    }
+}
+
+/// Calls body(block) for every block of the tile: depth outermost, so that the block of A stays in cache while all
+/// panels of B pass; or panel by panel, when only one panel of C can wait.
+template <class Body>
+void for_each_block(const GemmArgs<float>& args, Block tile, const EvenSplit& depths, const Body& body) {
+    if (depths.parts == 1 || partial_sums_in_c(args)) {
+        for_each_depth(tile, depths, body);
+        return;
+    }
+    const std::int64_t end = tile.col + tile.cols;
+    for (; tile.col < end; tile.col += tile_cols) {
+        tile.cols = smaller(tile_cols, end - tile.col);
+        for_each_depth(tile, depths, body);
+    }
+}
+
+/// nt and nn: A is read in place, its rows are contiguous along k.
+template <GemmForm form>
+void multiply_rows(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    alignas(64) float panel[max_depth * tile_cols];
+    alignas(64) float waiting[max_rows * tile_cols];
+    const GemmTiling tiles = tiling(form, args.m, args.n, args.k);
+    const EvenSplit depths{args.k, larger(1, divide_up(args.k, max_depth))};
+    for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
+        for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
+            const Rows a{args.a + block.row * args.lda + block.p, args.lda, Contiguous::depth, false};
+            multiply_block<form>(args, block, a, panel);
+        });
+    }
+}
+
+void nt(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    multiply_rows<GemmForm::nt>(args, tile_begin, tile_end);
+}
+
+void nn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    multiply_rows<GemmForm::nn>(args, tile_begin, tile_end);
+}
+
+/// a_sums[m] = (+)= sum over the block's k of A[k, m].
+void sum_columns(const GemmArgs<float>& args, const Block& block) {
+    for (std::int64_t r = 0; r < block.rows; r += lanes) {
+        const std::int64_t n = smaller(lanes, block.rows - r);
+        float* to = args.epilogue.a_sums + block.row + r;
+        const float* from = args.a + block.p * args.lda + block.row + r;
+        Vec sum = block.first && !args.accumulate ? Vec(0.0f) : load_partial(to, n);
+        if (n == lanes) {
+            for (std::int64_t p = 0; p < block.depth; ++p) sum += load(from + p * args.lda);
+        } else {
+            for (std::int64_t p = 0; p < block.depth; ++p) sum += load_partial(from + p * args.lda, n);
+        }
+        store_partial(to, sum, n);
+    }
+}
+
+void pack_rows(const GemmArgs<float>& args, const Block& block, float* packed) {
+    const EvenSplit strips{block.rows, divide_up(block.rows, tile_rows)};
+    const float* a = args.a + block.p * args.lda + block.row;
+    for (std::int64_t s = 0; s < strips.parts; ++s) {
+        const std::int64_t begin = strips.begin(s);
+        pack_strip(a + begin, args.lda, strips.begin(s + 1) - begin, block.depth, packed + begin * block.depth);
+    }
+}
+
+void tn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    alignas(64) float panel[max_depth_tn * tile_cols];
+    alignas(64) float packed[max_depth_tn * max_rows_tn + lanes];
+    alignas(64) float waiting[max_rows_tn * tile_cols];
+    const GemmTiling tiles = tiling(GemmForm::tn, args.m, args.n, args.k);
+    const EvenSplit depths{args.k, larger(1, divide_up(args.k, max_depth_tn))};
+    for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
+        for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
+            if (args.epilogue.a_sums && block.col == 0) sum_columns(args, block);
+            Rows a{args.a + block.p * args.lda + block.row, args.lda, Contiguous::rows, false};
+            if (block.cols > 2 * tile_cols) {
+                pack_rows(args, block, packed);
+                a = {packed, 0, Contiguous::rows, true};
+            }
+            multiply_block<GemmForm::tn>(args, block, a, panel);
+        });
+    }
+}
+
+}  // namespace
+
+void add_gemm(KernelTable<float>& table) {
+    table.gemm = {tiling, wants_packed, packed_elements, panels, pack_nt, pack_nn, nt, nn, tn};
+}
+
+}  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA
