@@ -25,7 +25,7 @@ function(causeway_isa_libraries)
     target_compile_definitions(${target} PRIVATE CAUSEWAY_KERNEL_ISA=${isa})
     target_compile_options(${target} PRIVATE ${CAUSEWAY_ISA_FLAGS_${isa}} -O3 -ffp-contract=fast -fno-math-errno
                            -fno-trapping-math)
-    # GCC 12's own AVX-512 intrinsics trip this warning (GCC bug 105593).
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    # GCC 12's own AVX-512 intrinsics trip these warnings (GCC bug 105593).
+    target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
   endforeach()
 endfunction()

@@ -1,4 +1,5 @@
 #include "kernels/attention/attention_tile.hpp"
+#include "kernels/attention/softmax_row.hpp"
 #include "kernels/families.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
@@ -73,14 +74,6 @@ float* partial_dq(const AttentionBackwardArgs<float>& args, std::int64_t group, 
 // --- delta ---------------------------------------------------------------------------------------------------------
 
 std::int64_t delta_tiles(const AttentionShape& shape) { return shape.batch * shape.heads * query_blocks(shape); }
-
-float row_dot(const float* x, const float* y, std::int64_t n) {
-    Vec sum(0.0f);
-    std::int64_t c = 0;
-    for (; c + lanes <= n; c += lanes) sum = xsimd::fma(load(x + c), load(y + c), sum);
-    if (c < n) sum = xsimd::fma(load_partial(x + c, n - c), load_partial(y + c, n - c), sum);
-    return reduce_add(sum);
-}
 
 /// delta (B,H,Tq) = rowsum(dO o O), at the head of the workspace. A tile is a block of queries of one head.
 void backward_delta(const AttentionBackwardArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {

@@ -14,13 +14,11 @@ void forward(const T* x, T* y, std::int64_t cols, std::int64_t row_begin, std::i
         T* out = y + r * cols;
         T max = -std::numeric_limits<T>::infinity();
         for (std::int64_t c = 0; c < cols; ++c) max = std::max(max, in[c]);
-        if (max == -std::numeric_limits<T>::infinity()) {
-            std::fill_n(out, cols, T{0});
-            continue;
-        }
+        const T base = std::isinf(max) && max < 0 ? T{0} : max;  // a row of all -inf has the sum 0
         T sum = 0;
-        for (std::int64_t c = 0; c < cols; ++c) sum += out[c] = std::exp(in[c] - max);
-        for (std::int64_t c = 0; c < cols; ++c) out[c] /= sum;
+        for (std::int64_t c = 0; c < cols; ++c) sum += out[c] = std::exp(in[c] - base);
+        const T divisor = sum == 0 ? T{1} : sum;
+        for (std::int64_t c = 0; c < cols; ++c) out[c] /= divisor;
     }
 }
 
