@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -30,15 +31,23 @@ std::uint64_t read_entry(const std::string& path, std::string_view key) {
     return 0;
 }
 
+/// True when `name` is one of the comma-separated `names`; "" is in "".
+bool lists(const std::string& names, std::string_view name) {
+    std::istringstream stream(names);
+    std::string listed;
+    do {
+        std::getline(stream, listed, ',');
+        if (listed == name) return true;
+    } while (stream.good());
+    return false;
+}
+
 /// The group this process is in: `controller` of version 1, or version 2 when it is empty.
 std::string group_of(const std::string& root, std::string_view controller) {
-    std::ifstream file(root + "/proc/self/cgroup");
-    std::string line;
-    while (std::getline(file, line)) {  // hierarchy:controller,controller:/path
-        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-        if (first == std::string::npos || second == std::string::npos) continue;
-        std::string names = "," + line.substr(first + 1, second - first - 1) + ",";
-        if (names.find("," + std::string(controller) + ",") != std::string::npos) return line.substr(second + 1);
+    std::ifstream file(root + "/proc/self/cgroup");  // lines of number:controller,controller:/path
+    std::string number, controllers, path;
+    while (std::getline(file, number, ':') && std::getline(file, controllers, ':') && std::getline(file, path)) {
+        if (lists(controllers, controller)) return path;
     }
     return "/";
 }
