@@ -1,0 +1,163 @@
+#pragma once
+
+// Vector exp, tanh and erf, and the GELU built from them. Included by x.simd.cpp files only, and in the ISA's own
+// namespace like everything there. The tail of a row goes through the same functions (load_partial, store_partial in
+// arch.hpp), so lanes and tails agree bit for bit.
+//
+//   vexp(x)   within 1.2 ulp where the result is a normal number; vexp(-inf) = 0, vexp(x > 88.73) = inf
+//   vtanh(x)  within 2 ulp; exactly +-1 from |x| >= 10 on
+//   verf(x)   within 2 ulp; exactly +-1 from |x| >= 4 on
+//   gelu_tanh(x), gelu_erf(x), and their derivatives gelu_tanh_gradient(x), gelu_erf_gradient(x)
+//
+// NaN stays NaN everywhere. Polynomials are minimax fits (Remez) made for the ranges stated beside them.
+
+#include "kernels/arch.hpp"
+
+namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
+
+namespace detail {
+
+/// x = n ln2 + r with |r| <= ln2 / 2. Adding `shift` = 1.5 * 2^23 + bias rounds x / ln2 to an integer and leaves
+/// n + bias in the low bits.
+struct Reduced {
+    Vec r, n;
+    VecInt shifted_bits;
+};
+
+inline Reduced reduce(Vec x, float bias) {
+    const Vec shift(12582912.0f + bias);
+    const Vec shifted = xsimd::fma(x, Vec(1.44269504f), shift);
+    const Vec n = shifted - shift;
+    // ln2 in two parts, the first with so few bits that n times it is exact (Cody and Waite).
+    Vec r = xsimd::fma(n, Vec(-0.693359375f), x);
+    r = xsimd::fma(n, Vec(2.12194440e-4f), r);
+    return {r, n, bits_of(shifted)};
+}
+
+/// p * 2^n, right up to overflow and down to denormals.
+inline Vec scale(Vec p, [[maybe_unused]] const Reduced& x) {
+#if defined(__AVX512F__)
+    return _mm512_scalef_ps(p, x.n);
+#else
+    // The low bits hold n + 254, the biased exponents of two factors together. What lies above them is shifted out.
+    const VecInt half = x.shifted_bits >> 1;
+    return p * float_of(half << 23) * float_of((x.shifted_bits - half) << 23);
+#endif
+}
+
+template <class... Rest>
+inline Vec horner(Vec x, float c0, Rest... rest) {
+    if constexpr (sizeof...(rest) == 0) {
+        return Vec(c0);
+    } else {
+        return xsimd::fma(horner(x, rest...), x, Vec(c0));
+    }
+}
+
+/// exp(r) for |r| <= 0.347, relative error 3e-9.
+inline Vec exp_reduced(Vec r) {
+    return horner(r, 1.0f, 1.0f, 0.499999934f, 0.1666651997f, 0.04166839579f, 0.008368796681f, 0.001381443336f);
+}
+
+}  // namespace detail
+
+inline Vec vexp(Vec x) {
+    // Beyond the limits the result is 0 or inf anyway. min and max return their second operand when one is NaN.
+    x = xsimd::min(Vec(89.0f), xsimd::max(Vec(-104.0f), x));
+    const detail::Reduced reduced = detail::reduce(x, 254.0f);
+    return detail::scale(detail::exp_reduced(reduced.r), reduced);
+}
+
+/// A polynomial near 0, 1 - 2 / (exp(2|x|) + 1) beyond.
+inline Vec vtanh(Vec x) {
+    const Vec magnitude = xsimd::abs(x);
+    // (tanh(x) / x - 1) / x^2 for |x| <= 0.6; added to x last, so that it costs half an ulp only.
+    const Vec square = x * x;
+    const Vec p =
+        detail::horner(square, -0.33333298f, 0.1333192413f, -0.05378383033f, 0.02079597185f, -0.005895158302f);
+    const Vec near = xsimd::fma(p * square, x, x);
+    const detail::Reduced reduced = detail::reduce(xsimd::min(Vec(20.0f), magnitude + magnitude), 127.0f);
+    const Vec power = float_of(reduced.shifted_bits << 23);
+    const Vec far = Vec(1.0f) - Vec(2.0f) / xsimd::fma(detail::exp_reduced(reduced.r), power, Vec(1.0f));
+    return xsimd::copysign(xsimd::select(magnitude < Vec(0.6f), near, far), x);
+}
+
+namespace detail {
+
+/// erf(z) for |z| <= 0.93, relative error 2e-8. The factor is erf(z) / z - 1, so that the last sum costs half an ulp.
+inline Vec erf_near(Vec z) {
+    const Vec p =
+        horner(z * z, 0.128379148f, -0.376124811f, 0.1128168254f, -0.0267617199f, 0.004985940638f, -0.0005953741865f);
+    return xsimd::fma(p, z, z);
+}
+
+/// 1 - erf(z) for z >= 0.9 as exp of a polynomial fitted to log erfc on [0.9, 4.2]; goes to 0 beyond.
+inline Vec erfc_far(Vec z) {
+    z = xsimd::min(Vec(12.0f), z);
+    return vexp(horner(z, 0.0001692037956f, -1.1294884f, -0.6334008657f, -0.1082203665f, 0.02508060436f,
+                       -0.00415624999f, 0.0004313924809f, -2.08285185e-5f));
+}
+
+/// Where the two forms of erf meet.
+inline constexpr float erf_split = 0.92f;
+
+/// Distribution function of the standard normal, 0.5 (1 + erf(x / sqrt 2)); no cancellation for x < 0.
+inline Vec normal_cdf(Vec x) {
+    const Vec z = x * Vec(0.707106781f);
+    const Vec near = xsimd::fma(Vec(0.5f), erf_near(z), Vec(0.5f));
+    const Vec half_tail = Vec(0.5f) * erfc_far(xsimd::abs(z));
+    const Vec far = xsimd::select(z < Vec(0.0f), half_tail, Vec(1.0f) - half_tail);
+    return xsimd::select(xsimd::abs(z) < Vec(erf_split), near, far);
+}
+
+}  // namespace detail
+
+inline Vec verf(Vec x) {
+    const Vec z = xsimd::abs(x);
+    const Vec far = xsimd::copysign(Vec(1.0f) - detail::erfc_far(z), x);
+    return xsimd::select(z < Vec(detail::erf_split), detail::erf_near(x), far);
+}
+
+namespace detail {
+
+/// 2 sqrt(2 / pi) (x + 0.044715 x^3): 0.5 (1 + tanh(u / 2)) = 1 / (1 + exp(-u)).
+inline constexpr float gelu_linear = 1.595769122f;
+inline constexpr float gelu_cubic = 0.0713548163f;
+
+}  // namespace detail
+
+/// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+inline Vec gelu_tanh(Vec x) {
+    // Below -20 the result is 0 anyway, and -inf / inf is avoided.
+    x = xsimd::max(Vec(-20.0f), x);
+    const Vec minus_u = x * xsimd::fma(Vec(-detail::gelu_cubic), x * x, Vec(-detail::gelu_linear));
+    return x / (Vec(1.0f) + vexp(minus_u));
+}
+
+/// s + x s (1 - s) u' with s = 1 / (1 + exp(-u)), through e = exp(-|u|), which cannot overflow and gives s and 1 - s
+/// without cancellation; 0 or 1 exactly for |x| >= 20.
+inline Vec gelu_tanh_gradient(Vec x) {
+    x = xsimd::min(Vec(20.0f), xsimd::max(Vec(-20.0f), x));
+    const Vec square = x * x;
+    const Vec minus_u = xsimd::abs(x) * xsimd::fma(Vec(-detail::gelu_cubic), square, Vec(-detail::gelu_linear));
+    const Vec e = vexp(minus_u);
+    const Vec s = Vec(1.0f) / (Vec(1.0f) + e);
+    const Vec complement = e * s;
+    const Vec x_slope = x * xsimd::fma(Vec(3 * detail::gelu_cubic), square, Vec(detail::gelu_linear));
+    return xsimd::fma(x_slope * s, complement, xsimd::select(x < Vec(0.0f), complement, s));
+}
+
+/// 0.5 x (1 + erf(x / sqrt 2)).
+inline Vec gelu_erf(Vec x) {
+    x = xsimd::max(Vec(-20.0f), x);
+    return x * detail::normal_cdf(x);
+}
+
+/// Phi(x) + x phi(x) of the standard normal; 0 or 1 exactly for |x| >= 20.
+inline Vec gelu_erf_gradient(Vec x) {
+    x = xsimd::min(Vec(20.0f), xsimd::max(Vec(-20.0f), x));
+    const Vec density = Vec(0.3989422804f) * vexp(Vec(-0.5f) * (x * x));
+    return xsimd::fma(x, density, detail::normal_cdf(x));
+}
+
+}  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA
