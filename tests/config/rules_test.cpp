@@ -1,0 +1,88 @@
+#include "config_support.hpp"
+#include "support/catch.hpp"
+
+using namespace causeway;
+
+TEST_CASE("S1-06, B57: heads must divide the hidden size, and the message has both") {
+    CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 10, "num_attention_heads": 3}})"),
+               contains("model.num_attention_heads: found 3, expected a divisor of model.hidden_size (10)"));
+    CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 10, "num_attention_heads": 0}})"),
+               contains("model.num_attention_heads: found 0, expected an integer from 1"));
+    CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 4, "num_attention_heads": 8}})"),
+               contains("found 8, expected a divisor of model.hidden_size (4)"));
+    CHECK(parsed(R"({"model": {"hidden_size": 24, "num_attention_heads": 6}})").model.head_dim == 4);
+    CHECK(parsed(R"({"model": {"hidden_size": 15, "num_attention_heads": 3}})").model.head_dim == 5);
+    CHECK(parsed(R"({"model": {"hidden_size": 7, "num_attention_heads": 1}})").model.head_dim == 7);
+}
+
+TEST_CASE("B57: head_dim and key-value heads that are not supported are refused, never ignored") {
+    CHECK_THAT(
+        mistake_in(R"({"model": {"hidden_size": 40, "num_attention_heads": 4, "head_dim": 16}})"),
+        contains("model.head_dim: found 16, expected 10 = model.hidden_size (40) / model.num_attention_heads (4)"));
+    CHECK(parsed(R"({"model": {"hidden_size": 40, "num_attention_heads": 4, "head_dim": 10}})").model.head_dim == 10);
+    CHECK_THAT(mistake_in(R"({"model": {"num_attention_heads": 4, "num_key_value_heads": 3}})"),
+               contains("model.num_key_value_heads: found 3, expected a divisor of model.num_attention_heads (4)"));
+    CHECK_THAT(mistake_in(R"({"model": {"num_attention_heads": 4, "num_key_value_heads": 8}})"),
+               contains("model.num_key_value_heads: found 8, expected a divisor"));
+    CHECK_THAT(mistake_in(R"({"model": {"num_attention_heads": 4, "num_key_value_heads": 2}})"),
+               contains("found 2, expected 4 = model.num_attention_heads: grouped-query attention is not supported"));
+    CHECK(parsed(section_with("model", "num_key_value_heads", "4")).model.num_key_value_heads == 4);
+}
+
+TEST_CASE("fields without what they refer to are refused") {
+    CHECK_THAT(mistake_in(R"({"model": {"norm": "none", "norm_placement": "post"}})"),
+               contains("model.norm_placement: found post, expected pre: model.norm is none"));
+    CHECK(parsed(R"({"model": {"norm": "none", "norm_placement": "pre"}})").model.norm == NormKind::none);
+    CHECK_THAT(mistake_in(R"({"model": {"mlp": "none", "intermediate_size": 64}})"),
+               contains("model.intermediate_size: found 64, expected 0: model.mlp is none"));
+    CHECK_THAT(mistake_in(R"({"data": {"source": "repeat", "path": "a.txt"}})"),
+               contains("data.path: found a.txt, expected nothing: only data.source text reads a file"));
+    CHECK_THAT(mistake_in(R"({"train": {"optimizer": "adam", "weight_decay": 0.1}})"),
+               contains("train.weight_decay: found 0.1, expected 0 with train.optimizer adam"));
+}
+
+TEST_CASE("S1-12: a sequence longer than the context is refused") {
+    CHECK_THAT(mistake_in(R"({"model": {"max_position_embeddings": 16}, "train": {"sequence_length": 17}})"),
+               contains("train.sequence_length: found 17, expected at most model.max_position_embeddings (16)"));
+    const Config config = parsed(R"({"model": {"max_position_embeddings": 16}, "train": {"sequence_length": 16}})");
+    CHECK(config.train.sequence_length == 16);
+    CHECK(parsed(R"({"model": {"max_position_embeddings": 16}, "train": {"sequence_length": 1}})")
+              .train.sequence_length == 1);
+}
+
+TEST_CASE("B58: the vocabulary must hold what the data source yields") {
+    CHECK_THAT(mistake_in(section_with("model", "vocab_size", "255")),
+               contains("model.vocab_size: found 255, expected at least 256: data.source text"));
+    CHECK(parsed(section_with("model", "vocab_size", "256")).model.vocab_size == 256);
+    CHECK(parsed(R"({"model": {"vocab_size": 5}, "data": {"source": "repeat"}})").model.vocab_size == 5);
+}
+
+TEST_CASE("a lookback that no position reaches is refused") {
+    const std::string sequence_of_4 =
+        R"({"model": {"max_position_embeddings": 4}, "data": {"source": "lookback_copy"}})";
+    CHECK_THAT(mistake_in(sequence_of_4, {"data.lookback=4"}),
+               contains("data.lookback: found 4, expected less than train.sequence_length (4)"));
+    CHECK(parsed(sequence_of_4, {"data.lookback=3"}).data.lookback == 3);
+    CHECK(parsed(section_with("data", "lookback", "1000")).data.lookback == 1000);  // text does not use it
+}
+
+TEST_CASE("B11: learning-rate settings are in order, and a run may end within its warm-up") {
+    CHECK_THAT(mistake_in(R"({"train": {"learning_rate": 1e-4, "min_learning_rate": 1e-3}})"),
+               contains("train.min_learning_rate: found 0.001, expected at most train.learning_rate (0.0001)"));
+    CHECK(parsed(R"({"train": {"learning_rate": 1e-3, "min_learning_rate": 1e-3}})").train.min_learning_rate == 1e-3);
+    CHECK(parsed(R"({"train": {"warmup_steps": 10, "max_steps": 10}})").train.warmup_steps == 10);
+    CHECK(parsed(R"({"train": {"warmup_steps": 11, "max_steps": 10}})").train.warmup_steps == 11);
+    CHECK(parsed(R"({"train": {"warmup_steps": 0, "max_steps": 1}})").train.max_steps == 1);
+}
+
+TEST_CASE("sizes whose products leave 64 bits are refused before anything is computed from them") {
+    const std::string huge = R"({"model": {"hidden_size": 131072, "num_hidden_layers": 1024, "vocab_size": 2147483648,
+        "num_attention_heads": 4096, "max_position_embeddings": 1048576}, "train": {"batch_size": 65536}})";
+    CHECK_THAT(mistake_in(huge), contains("model: about "));
+    CHECK_THAT(mistake_in(R"({"train": {"max_steps": 1099511627776, "batch_size": 65536}})"),
+               contains("train.max_steps: found 1099511627776, which trains on"));
+    // The largest models there are stay far below.
+    CHECK(parsed(R"({"model": {"hidden_size": 16384, "num_hidden_layers": 126, "vocab_size": 128256,
+        "num_attention_heads": 128, "max_position_embeddings": 131072}, "train": {"batch_size": 16}})")
+              .model.head_dim == 128);
+}
