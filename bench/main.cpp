@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/cpu.hpp"
+#include "base/isa.hpp"
 #include "causeway/error.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"

@@ -3,10 +3,9 @@
 #include <string_view>
 #include <vector>
 
-namespace causeway {
+#include "base/isa_kind.hpp"
 
-/// Instruction sets the kernels exist for, weakest first. `reference` is the plain-loop twin of every kernel.
-enum class Isa { reference, sse2, avx2, avx512, neon };
+namespace causeway {
 
 /// "reference", "sse2", "avx2", "avx512" or "neon".
 std::string_view to_string(Isa isa);

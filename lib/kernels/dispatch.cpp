@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/isa.hpp"
 #include "causeway/error.hpp"
 #include "kernels/families.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/isa.hpp"
+#include "base/isa_kind.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/softmax.hpp"
 #include "kernels/elementwise/elementwise.hpp"
