@@ -2,22 +2,22 @@
 # build type. The installation goes to a prefix of its own in the build tree.
 set(prefix ${CMAKE_CURRENT_BINARY_DIR}/consumer/prefix)
 
-add_test(NAME "consumer: install"
+add_test(NAME "consumer/install"
          COMMAND ${CMAKE_COMMAND} -DBUILD_DIR=${PROJECT_BINARY_DIR} -DPREFIX=${prefix} -DCONFIG=$<CONFIG>
                  -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/install.cmake)
-set_tests_properties("consumer: install" PROPERTIES FIXTURES_SETUP consumer_prefix TIMEOUT ${CAUSEWAY_TEST_TIMEOUT})
+set_tests_properties("consumer/install" PROPERTIES FIXTURES_SETUP consumer_prefix TIMEOUT ${CAUSEWAY_TEST_TIMEOUT})
 
 # consumer_test(name definition...): configures, builds and runs tests/consumer in a build directory of that name.
 function(consumer_test name)
   list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
-  add_test(NAME "consumer: ${name}"
+  add_test(NAME "consumer/${name}"
            COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_CURRENT_SOURCE_DIR}/consumer
                    ${CMAKE_CURRENT_BINARY_DIR}/consumer/${name}
                    --build-generator ${CMAKE_GENERATOR} --build-makeprogram ${CMAKE_MAKE_PROGRAM}
                    --build-options ${definitions} -DCMAKE_PREFIX_PATH=${prefix}
                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}
                    --test-command consumer ${PROJECT_SOURCE_DIR}/configs/repeat_h4.json)
-  set_tests_properties("consumer: ${name}" PROPERTIES FIXTURES_REQUIRED consumer_prefix
+  set_tests_properties("consumer/${name}" PROPERTIES FIXTURES_REQUIRED consumer_prefix
                        TIMEOUT ${CAUSEWAY_TEST_TIMEOUT})
 endfunction()
 
