@@ -75,9 +75,9 @@ std::string_view to_string(Role role) {
     return names[static_cast<std::size_t>(role)];
 }
 
-std::string_view to_string(Phase phase) {
-    constexpr std::array<std::string_view, 3> names{"pack", "step", "update"};
-    return names[static_cast<std::size_t>(phase)];
+std::string_view to_string(Initializer::Kind kind) {
+    constexpr std::array<std::string_view, 5> names{"zeros", "ones", "normal", "uniform", "sinusoidal"};
+    return names[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace causeway

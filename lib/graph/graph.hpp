@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/phase.hpp"
 #include "graph/attributes.hpp"
 #include "tensor/tensor_desc.hpp"
 
@@ -45,11 +45,6 @@ struct Initializer {
     Kind kind = Kind::zeros;
     double scale = 0;  ///< standard deviation of normal, half-width of uniform
 };
-
-/// The parts of a plan that are run one by one: repack the weights; forward (and backward) of one micro-batch; the
-/// optimizer's update.
-enum class Phase { pack, step, update };
-inline constexpr std::array all_phases{Phase::pack, Phase::step, Phase::update};
 
 /// One tensor of the graph. It is written once, by its producer; a node that updates memory in place makes a new value
 /// that is an alias of the old one.
@@ -118,6 +113,6 @@ class Graph {
 void verify(const Graph& graph);
 
 std::string_view to_string(Role role);
-std::string_view to_string(Phase phase);
+std::string_view to_string(Initializer::Kind kind);
 
 }  // namespace causeway

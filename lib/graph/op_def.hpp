@@ -27,6 +27,14 @@ struct OutputSpec {
     int may_reuse_input = -1;  ///< the kernel may write over this input if nobody reads it later
 };
 
+/// A weight that a node multiplies with, and the input where a packed copy of it may be handed over.
+struct WeightUse {
+    std::size_t weight_input = 0;
+    std::size_t packed_input = 0;
+    bool transposed = true;  ///< y = x W^T (GEMM form nt); otherwise dx = dy W (form nn)
+    std::int64_t rows = 0;   ///< of the other operand in one product
+};
+
 /// The definition of an operation. One file of lib/ops defines one op (with the op that is its gradient); nothing else
 /// in the project knows it by name.
 struct OpDef {
@@ -42,6 +50,8 @@ struct OpDef {
     std::int64_t (*workspace)(const LowerContext& context) = nullptr;
     /// Appends the node's steps to the plan.
     void (*lower)(LowerContext& context) = nullptr;
+    /// The weights that may be packed beforehand; null for none.
+    std::vector<WeightUse> (*weights)(const Graph& graph, const Node& node) = nullptr;
 };
 
 /// What an op sees while the backward graph is emitted. Gradients are of the *sum* of the losses.

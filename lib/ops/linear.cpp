@@ -39,7 +39,9 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
                             shape_text(graph, node, residual_input)));
         outputs[0].may_reuse_input = residual_input;
     }
-    if (activation_of(node.attributes) != kernels::Activation::none) outputs.push_back({"pre_activation", y});
+    if (node.attributes.has("keep_pre_activation") && node.attributes.get<bool>("keep_pre_activation")) {
+        outputs.push_back({"pre_activation", y});  // the activation's backward reads it
+    }
     return outputs;
 }
 
@@ -65,6 +67,10 @@ void backward(BackwardContext& context) {
         context.give_gradient(x_input, context.graph().emit(linear_input_gradient(), node.name + ".input_gradient",
                                                             {dy, node.input(weight_input)}));
     }
+}
+
+std::vector<WeightUse> weights(const Graph& graph, const Node& node) {
+    return {{weight_input, packed_input, true, graph.shape(node.outputs[0]).rows()}};
 }
 
 void lower(LowerContext& context) {
@@ -104,6 +110,10 @@ std::vector<OutputSpec> infer_input_gradient(const Graph& graph, const Node& nod
 Cost input_gradient_cost(const Graph& graph, const Node& node) {
     const double rows = static_cast<double>(graph.shape(node.input(0)).rows());
     return gemm_cost(graph, node, rows, graph.shape(node.input(1)));
+}
+
+std::vector<WeightUse> input_gradient_weights(const Graph& graph, const Node& node) {
+    return {{1, 2, false, graph.shape(node.outputs[0]).rows()}};
 }
 
 void lower_input_gradient(LowerContext& context) {
@@ -162,13 +172,13 @@ void lower_weight_gradient(LowerContext& context) {
 
 const OpDef& linear() {
     static const OpDef def{
-        "linear", "x W^T + b, with activation and residual when fused", infer, backward, cost, nullptr, lower};
+        "linear", "x W^T + b, with activation and residual when fused", infer, backward, cost, nullptr, lower, weights};
     return def;
 }
 
 const OpDef& linear_input_gradient() {
     static const OpDef def{"linear_input_gradient", "dx = dy W", infer_input_gradient, nullptr,
-                           input_gradient_cost,     nullptr,     lower_input_gradient};
+                           input_gradient_cost,     nullptr,     lower_input_gradient, input_gradient_weights};
     return def;
 }
 

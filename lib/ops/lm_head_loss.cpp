@@ -19,9 +19,9 @@ struct Chunks {
     std::int64_t ld;           ///< logits row, padded to a cache line
     std::int64_t loss_offset;  ///< bytes
 
-    explicit Chunks(const LowerContext& context) {
-        const Shape& weight = context.in_shape(weight_input);
-        rows = context.in_shape(h_input).rows();
+    Chunks(const Graph& graph, const Node& node, std::int64_t element_bytes) {
+        const Shape& weight = graph.shape(node.input(weight_input));
+        rows = graph.shape(node.input(h_input)).rows();
         vocab = weight[0];
         dim = weight[1];
         // At most 512 rows, and about 64 MiB of float logits where the vocabulary is large, but no fewer than 64 rows:
@@ -31,8 +31,10 @@ struct Chunks {
         chunk_rows = std::max<std::int64_t>(1, ceil_div(rows, count));
         count = ceil_div(rows, chunk_rows);
         ld = ceil_div(vocab, 16) * 16;
-        loss_offset = chunk_rows * ld * context.element_bytes();
+        loss_offset = chunk_rows * ld * element_bytes;
     }
+    explicit Chunks(const LowerContext& context) : Chunks(context.graph(), context.node(), context.element_bytes()) {}
+
     std::int64_t workspace_bytes() const { return loss_offset + rows * static_cast<std::int64_t>(sizeof(double)); }
 };
 
@@ -179,6 +181,10 @@ void lower_sum(LowerContext& context, const Chunks& chunks) {
                   });
 }
 
+std::vector<WeightUse> weights(const Graph& graph, const Node& node) {
+    return {{weight_input, packed_nt, true, Chunks(graph, node, 1).chunk_rows}};
+}
+
 void lower(LowerContext& context) {
     const Chunks chunks(context);
     for (std::int64_t first = 0; first < chunks.rows; first += chunks.chunk_rows) {
@@ -198,6 +204,12 @@ std::vector<OutputSpec> infer_backward(const Graph& graph, const Node& node) {
     return outputs;
 }
 
+std::vector<WeightUse> backward_weights(const Graph& graph, const Node& node) {
+    std::vector<WeightUse> uses = weights(graph, node);
+    uses.push_back({weight_input, packed_nn, false, uses[0].rows});
+    return uses;
+}
+
 void lower_backward(LowerContext& context) {
     const Chunks chunks(context);
     for (std::int64_t first = 0; first < chunks.rows; first += chunks.chunk_rows) {
@@ -212,7 +224,7 @@ void lower_backward(LowerContext& context) {
 
 const OpDef& lm_head_loss() {
     static const OpDef def{
-        "lm_head_loss", "logits and cross-entropy in chunks of rows", infer, backward, cost, workspace, lower};
+        "lm_head_loss", "logits and cross-entropy in chunks of rows", infer, backward, cost, workspace, lower, weights};
     return def;
 }
 
@@ -220,7 +232,7 @@ const OpDef& lm_head_loss_backward() {
     static const OpDef def{"lm_head_loss_backward", "logits, cross-entropy and all their gradients in chunks of rows",
                            infer_backward,          nullptr,
                            backward_cost,           workspace,
-                           lower_backward};
+                           lower_backward,          backward_weights};
     return def;
 }
 

@@ -26,10 +26,10 @@ std::vector<std::int32_t> ExecutionPlan::with_role(std::string_view role) const 
     return found;
 }
 
-double ExecutionPlan::flops(std::size_t phase) const {
+double ExecutionPlan::flops(Phase phase) const {
     double sum = 0;
-    const PhaseRange& range = phases[phase];
-    for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
+    const PhaseRange& covered = range(phase);
+    for (std::int32_t g = covered.first_group; g < covered.first_group + covered.group_count; ++g) {
         const StepGroup& group = groups[static_cast<std::size_t>(g)];
         for (std::int32_t s = group.first_step; s < group.first_step + group.step_count; ++s) {
             sum += steps[static_cast<std::size_t>(s)].flops;

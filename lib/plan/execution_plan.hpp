@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/isa.hpp"
+#include "base/phase.hpp"
 #include "tensor/tensor_desc.hpp"
 
 namespace causeway {
@@ -81,7 +82,10 @@ struct PlannedValue {
     BufferRef place;
     std::int32_t first_group = 0;
     std::int32_t last_group = 0;
+    std::int32_t storage = -1;  ///< index of the oldest version in the same memory; its own when there is none
     bool trainable = false;
+    std::string initializer;  ///< "zeros", "ones", "normal", "uniform" or "sinusoidal"; empty for computed values
+    double initializer_scale = 0;
     bool kept = false;  ///< readable after the run
 };
 
@@ -92,7 +96,8 @@ struct PlannedNode {
     std::string attributes;
     std::vector<std::int32_t> inputs;  ///< indices into values, -1 for an absent one
     std::vector<std::int32_t> outputs;
-    std::int32_t group = 0;  ///< schedule group, the unit of lifetimes
+    std::int32_t group = 0;                        ///< schedule group
+    std::int32_t first_group = 0, last_group = 0;  ///< the node's step groups
     BufferRef workspace;
     std::int64_t workspace_bytes = 0;
 };
@@ -120,7 +125,7 @@ struct ExecutionPlan {
     std::vector<PlannedNode> nodes;
     std::vector<Step> steps;
     std::vector<StepGroup> groups;
-    std::array<PhaseRange, 3> phases{};  ///< by graph phase: pack, step, update
+    std::array<PhaseRange, all_phases.size()> phases{};  ///< by Phase
     MemoryPlan memory;
 
     /// Index of the first value of that name. Throws GraphError, naming it, when there is none.
@@ -130,7 +135,8 @@ struct ExecutionPlan {
     /// Indices of all values with that role ("parameter", "gradient", ...), in order.
     std::vector<std::int32_t> with_role(std::string_view role) const;
     /// Sum of the steps' FLOPs of a phase.
-    double flops(std::size_t phase) const;
+    double flops(Phase phase) const;
+    const PhaseRange& range(Phase phase) const { return phases[static_cast<std::size_t>(phase)]; }
 };
 
 }  // namespace causeway

@@ -15,7 +15,8 @@ Shape::Shape(std::span<const std::int64_t> extents) : rank_(extents.size()) {
         throw GraphError(fmt::format("a shape has at most {} extents, found {}", max_rank, extents.size()));
     }
     for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-        if (extents[axis] < 0) throw GraphError(fmt::format("extent {} of a shape is negative: {}", axis, extents[axis]));
+        if (extents[axis] < 0)
+            throw GraphError(fmt::format("extent {} of a shape is negative: {}", axis, extents[axis]));
         extents_[axis] = extents[axis];
     }
 }

@@ -33,7 +33,9 @@ struct TensorView {
     TensorDesc desc;
 
     template <class T>
-    T* as() const { return static_cast<T*>(data); }
+    T* as() const {
+        return static_cast<T*>(data);
+    }
 };
 
 }  // namespace causeway

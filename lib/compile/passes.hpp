@@ -1,0 +1,32 @@
+#pragma once
+
+#include "config/config.hpp"
+#include "graph/graph.hpp"
+#include "ops/lowering.hpp"
+
+// The passes of the compiler: pure functions from graph to graph, in the order compile.cpp calls them.
+
+namespace causeway {
+
+/// Appends the gradient of the sum in value `loss` with respect to every trainable parameter: the nodes in reverse,
+/// each op's own backward. Gradients of parameters are values "<parameter>.grad" of role gradient, made in backward's
+/// order. Throws GraphError when a trainable parameter does not reach the loss or an op on the way has no backward.
+Graph emit_backward(Graph graph, std::string_view loss);
+
+/// Appends the update phase: norm of all gradients (value "grad_norm"), then AdamW on each parameter. Parameters of two
+/// or more dimensions decay, gains and biases do not.
+Graph emit_update(Graph graph, const TrainConfig& train);
+
+/// Where the loss's backward computes the loss too, drops the forward node and takes the loss from there.
+Graph fuse_loss(const Graph& graph);
+
+/// linear -> gelu and linear -> add (residual) become one node: the GEMM applies them to tiles still in registers.
+Graph fuse_epilogue(const Graph& graph);
+
+/// An add whose operand is a norm's input gradient joins the layernorm_backward node.
+Graph fuse_norm_residual(const Graph& graph);
+
+/// Prepends pack nodes for the weights whose GEMMs want a packed copy, and hands the copies to their users.
+Graph pack_weights(const Graph& graph, const KernelTables& tables);
+
+}  // namespace causeway

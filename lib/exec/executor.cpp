@@ -1,0 +1,75 @@
+#include "exec/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "causeway/error.hpp"
+
+namespace causeway {
+
+Executor::Executor(const ExecutionPlan& plan, Arena& arena, ThreadPool& pool) : plan_(plan), pool_(pool) {
+    for (std::size_t r = 0; r < region_count; ++r) {
+        const auto region = static_cast<Region>(r);
+        if (arena.bytes(region) < static_cast<std::size_t>(plan.memory.region_bytes[r])) {
+            throw CapacityError(fmt::format("plan '{}' needs {} bytes in region {}, the arena has {}", plan.mode,
+                                            plan.memory.region_bytes[r], r, arena.bytes(region)));
+        }
+        context_.bases[r] = arena.base(region);
+    }
+}
+
+void Executor::run(Phase phase, const RunArgs& args) {
+    context_.args = args;
+    const PhaseRange& range = plan_.range(phase);
+    pool_.run([&] {
+        for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
+            if (observer_ != nullptr) observer_->group_begins(g);
+            run_group(g);
+            if (observer_ != nullptr) observer_->group_ends(g);
+            if (!plan_.memory_reuse) poison_dead(g);
+        }
+    });
+}
+
+void Executor::run_group(std::int32_t index) {
+    const StepGroup& group = plan_.groups[static_cast<std::size_t>(index)];
+    if (!group.parallel) {
+        run_tiles(group, 0, group.tiles);
+        return;
+    }
+    auto tiles = [&](std::int64_t begin, std::int64_t end) { run_tiles(group, begin, end); };
+    pool_.parallel(group.tiles, TileWork(tiles));
+}
+
+/// Tiles of a group are numbered through its steps.
+void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) const {
+    std::int64_t first = 0;  // of the step
+    for (std::int32_t s = group.first_step; s < group.first_step + group.step_count && first < end; ++s) {
+        const Step& step = plan_.steps[static_cast<std::size_t>(s)];
+        const std::int64_t from = std::max(begin, first), to = std::min(end, first + step.tiles);
+        if (from < to) step.run(context_, from - first, to - first);
+        first += step.tiles;
+    }
+}
+
+/// Without memory reuse, what is dead becomes NaN: a read after death shows.
+void Executor::poison_dead(std::int32_t group) {
+    const auto poison = [&](BufferRef place, std::int64_t bytes) {
+        std::memset(context_.at<std::byte>(place), 0xFF, static_cast<std::size_t>(bytes));
+    };
+    for (const PlannedValue& value : plan_.values) {
+        if (value.last_group == group && !value.kept) poison(value.place, value.desc.bytes());
+    }
+    for (const PlannedNode& node : plan_.nodes) {
+        if (node.last_group == group && node.workspace_bytes > 0) poison(node.workspace, node.workspace_bytes);
+    }
+}
+
+TensorView Executor::view(std::int32_t index) const {
+    const PlannedValue& value = plan_.values[static_cast<std::size_t>(index)];
+    return {context_.at<std::byte>(value.place), value.desc};
+}
+
+}  // namespace causeway

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/phase.hpp"
+#include "exec/arena.hpp"
+#include "exec/thread_pool.hpp"
+#include "plan/execution_plan.hpp"
+
+namespace causeway {
+
+/// Told about each step group as it ends; see Profiler. Called on the thread that runs the plan.
+class ExecutionObserver {
+  public:
+    virtual ~ExecutionObserver() = default;
+    virtual void group_begins(std::int32_t group) = 0;
+    virtual void group_ends(std::int32_t group) = 0;
+};
+
+/// Runs the phases of one plan in an arena. Several executors may share an arena and a pool, one running at a time.
+/// Nothing is allocated, locked or formatted while a phase runs; the result does not depend on the number of threads.
+class Executor {
+  public:
+    /// The plan, arena and pool must outlive the executor. Throws CapacityError when the arena is too small.
+    Executor(const ExecutionPlan& plan, Arena& arena, ThreadPool& pool);
+
+    void run(Phase phase, const RunArgs& args);
+
+    /// The elements of a value. Activations of a plan with memory reuse hold it only between their producer and their
+    /// last reader; parameters, state, inputs and results are always there. Throws GraphError for an unknown name.
+    template <class T>
+    std::span<T> values(std::string_view name) {
+        return values<T>(plan_.index_of(name));
+    }
+    template <class T>
+    std::span<T> values(std::int32_t index) {
+        const TensorView view = this->view(index);
+        return {view.as<T>(), static_cast<std::size_t>(view.desc.stored_elements)};
+    }
+    TensorView view(std::int32_t index) const;
+
+    const ExecutionPlan& plan() const { return plan_; }
+    /// Null: nobody is told.
+    void observe(ExecutionObserver* observer) { observer_ = observer; }
+
+  private:
+    void run_group(std::int32_t index);
+    void run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) const;
+    void poison_dead(std::int32_t group);
+
+    const ExecutionPlan& plan_;
+    ThreadPool& pool_;
+    RunContext context_;
+    ExecutionObserver* observer_ = nullptr;
+};
+
+}  // namespace causeway

@@ -1,0 +1,50 @@
+#include "exec/initialize.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/philox.hpp"
+#include "causeway/error.hpp"
+
+namespace causeway {
+namespace {
+
+/// table[p, 2i] = sin(p / 10000^(2i/D)), table[p, 2i+1] = cos of the same (Vaswani et al. 2017, section 3.5).
+double sinusoidal(std::int64_t position, std::int64_t column, std::int64_t dim) {
+    const double pair = static_cast<double>(column / 2 * 2);
+    const double angle = static_cast<double>(position) / std::pow(10000.0, pair / static_cast<double>(dim));
+    return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
+}
+
+template <class T>
+void fill(const PlannedValue& value, T* data, RandomStream random) {
+    const std::int64_t dim = value.desc.shape.rank() > 0 ? value.desc.shape.back() : 1;
+    const double scale = value.initializer_scale;
+    const auto each = [&](auto&& draw) {
+        for (std::int64_t i = 0; i < value.desc.stored_elements; ++i) data[i] = static_cast<T>(draw(i));
+    };
+    if (value.initializer == "zeros") return each([](std::int64_t) { return 0.0; });
+    if (value.initializer == "ones") return each([](std::int64_t) { return 1.0; });
+    if (value.initializer == "normal") return each([&](std::int64_t) { return scale * random.next_normal(); });
+    if (value.initializer == "uniform") {
+        return each([&](std::int64_t) { return scale * (2 * random.next_uniform() - 1); });
+    }
+    if (value.initializer == "sinusoidal") {
+        return each([&](std::int64_t i) { return sinusoidal(i / dim, i % dim, dim); });
+    }
+    throw GraphError(fmt::format("'{}' has no initializer", value.name));
+}
+
+}  // namespace
+
+void initialize(const PlannedValue& value, void* data, std::uint64_t seed, std::uint64_t stream) {
+    const RandomStream random(seed, stream);
+    if (value.desc.dtype == DType::f64) {
+        fill(value, static_cast<double*>(data), random);
+    } else {
+        fill(value, static_cast<float*>(data), random);
+    }
+}
+
+}  // namespace causeway

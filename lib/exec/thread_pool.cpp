@@ -1,0 +1,76 @@
+#include "exec/thread_pool.hpp"
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "base/cpu.hpp"
+#include "causeway/error.hpp"
+#include "exec/float_mode.hpp"
+
+namespace causeway {
+
+struct ThreadPool::Arena {
+    explicit Arena(int count) : threads(count), arena(count) {
+        // More threads than cores are given only when the whole process allows them; fewer need no such word, and the
+        // caller's own use of oneTBB stays as it is.
+        if (count > tbb::info::default_concurrency()) {
+            more.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(count));
+        }
+    }
+    int threads;
+    std::optional<tbb::global_control> more;
+    tbb::task_arena arena;
+};
+
+ThreadPool::ThreadPool(int threads) {
+    constexpr int most = 1024;
+    if (threads < 0 || threads > most) {
+        throw CapacityError(fmt::format("threads must be 0 (all) or 1 to {}, found {}", most, threads));
+    }
+    arena_ = std::make_unique<Arena>(threads == 0 ? available_threads() : threads);
+}
+
+ThreadPool::~ThreadPool() = default;
+
+int ThreadPool::threads() const { return arena_->threads; }
+
+void ThreadPool::enter(const Entry& entry) {
+    arena_->arena.execute([&] {
+        const FlushDenormals flush;
+        entry();
+    });
+}
+
+void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
+    const int threads = static_cast<int>(std::min<std::int64_t>(arena_->threads, tiles));
+    if (threads <= 1) {
+        work(0, tiles);
+        return;
+    }
+    // Threads take the next few tiles whenever they are free, so a slow core holds up nobody. Which thread runs a tile
+    // does not show in its result.
+    const std::int64_t grab = std::max<std::int64_t>(1, tiles / (threads * 16));
+    std::atomic<std::int64_t> next{0};
+    std::atomic<int> finished{0};
+    const auto worker = [&](int) {
+        const FlushDenormals flush;
+        for (;;) {
+            const std::int64_t begin = next.fetch_add(grab, std::memory_order_acq_rel);
+            if (begin >= tiles) break;
+            work(begin, std::min(begin + grab, tiles));
+        }
+        finished.fetch_add(1, std::memory_order_release);
+    };
+    tbb::parallel_for(0, threads, 1, worker, tbb::static_partitioner{});
+    while (finished.load(std::memory_order_acquire) < threads) {
+    }
+}
+
+}  // namespace causeway

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace causeway {
+
+/// Work cut into tiles: run(begin, end) does tiles [begin, end). A view, so that handing it over allocates nothing.
+class TileWork {
+  public:
+    template <class F>
+    explicit TileWork(F& f)
+        : object_(&f),
+          call_([](void* object, std::int64_t begin, std::int64_t end) { (*static_cast<F*>(object))(begin, end); }) {}
+    void operator()(std::int64_t begin, std::int64_t end) const { call_(object_, begin, end); }
+
+  private:
+    void* object_;
+    void (*call_)(void*, std::int64_t, std::int64_t);
+};
+
+/// A fixed number of threads, the caller among them, over a oneTBB arena. Every thread runs tiles with flush-to-zero
+/// set and gets its own floating-point state back afterwards.
+class ThreadPool {
+  public:
+    /// threads >= 1; 0 takes as many as this process may use. Throws CapacityError above 1024.
+    explicit ThreadPool(int threads = 0);
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    int threads() const;
+
+    /// Runs f on the calling thread inside the arena, so that the parallel regions it opens find their workers. What f
+    /// throws comes through.
+    template <class F>
+    void run(F&& f) {
+        enter(Entry(f));
+    }
+
+    /// Runs all tiles, each once, on all threads. To be called inside run(). Returns when every tile is done.
+    void parallel(std::int64_t tiles, TileWork work);
+
+  private:
+    class Entry {
+      public:
+        template <class F>
+        explicit Entry(F& f) : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
+        void operator()() const { call_(object_); }
+
+      private:
+        void* object_;
+        void (*call_)(void*);
+    };
+    void enter(const Entry& entry);
+
+    struct Arena;
+    std::unique_ptr<Arena> arena_;
+};
+
+}  // namespace causeway

@@ -1,0 +1,161 @@
+#include "model/causal_lm.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ops/ops.hpp"
+
+namespace causeway {
+namespace {
+
+/// Builds the graph top to bottom, as the paper reads (Radford et al. 2019; Vaswani et al. 2017 for post-norm).
+class CausalLm {
+  public:
+    CausalLm(const ModelConfig& config, const CausalLmOptions& options) : config_(config), options_(options) {}
+
+    Graph build() && {
+        const std::int64_t d = config_.hidden_size;
+        const ValueId tokens = input("tokens");
+        const ValueId wte = parameter("wte.weight", {config_.vocab_size, d}, normal(config_.initializer_range));
+        ValueId x = graph_.emit(ops::embedding(), "embedding", {tokens, wte});
+        x = positions(x);
+        for (std::int64_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
+            x = block(fmt::format("h.{}", layer), x);
+        }
+        if (pre_norm()) x = layernorm("ln_f", x);
+        head(x, wte);
+        return std::move(graph_);
+    }
+
+  private:
+    ValueId block(const std::string& name, ValueId x) {
+        x = sublayer(name + ".ln_1", x, [&](ValueId h) { return attention(name + ".attn", h); });
+        if (config_.mlp == MlpKind::none) return x;
+        return sublayer(name + ".ln_2", x, [&](ValueId h) { return mlp(name + ".mlp", h); });
+    }
+
+    /// pre: x + f(norm(x)); post: norm(x + f(x)); without residual or norm the same without that part.
+    template <class F>
+    ValueId sublayer(const std::string& norm_name, ValueId x, F&& f) {
+        ValueId y = f(pre_norm() ? layernorm(norm_name, x) : x);
+        const std::string sum_name = graph_.value(y).name + ".residual";
+        if (config_.residual) y = graph_.emit(ops::add(), sum_name, {x, y});
+        return post_norm() ? layernorm(norm_name, y) : y;
+    }
+
+    ValueId attention(const std::string& name, ValueId x) {
+        const std::int64_t heads = config_.num_attention_heads, kv_heads = config_.num_key_value_heads,
+                           head_dim = config_.head_dim;
+        const bool bias = config_.attention_bias;
+        const ValueId qkv = linear(name + ".qkv", x, (heads + 2 * kv_heads) * head_dim, bias, false);
+        const OpDef& op = options_.attention == AttentionPath::tiled ? ops::attention() : ops::attention_explicit();
+        const ValueId out = graph_.emit(op, name + ".heads", {qkv},
+                                        {{"heads", heads},
+                                         {"kv_heads", kv_heads},
+                                         {"head_dim", head_dim},
+                                         {"scale", 1.0 / std::sqrt(static_cast<double>(head_dim))},
+                                         {"causal", true}});
+        return linear(name + ".proj", out, config_.hidden_size, bias, true);
+    }
+
+    ValueId mlp(const std::string& name, ValueId x) {
+        const ValueId up = linear(name + ".fc", x, config_.intermediate_size, config_.mlp_bias, false);
+        const std::string activation = config_.hidden_act == Activation::gelu ? "gelu" : "gelu_new";
+        const ValueId gelu = graph_.emit(ops::gelu(), name + ".gelu", {up}, {{"activation", activation}});
+        return linear(name + ".proj", gelu, config_.hidden_size, config_.mlp_bias, true);
+    }
+
+    ValueId positions(ValueId x) {
+        const Shape shape{config_.max_position_embeddings, config_.hidden_size};
+        if (config_.position_embedding == PositionKind::none) return x;
+        if (config_.position_embedding == PositionKind::learned) {
+            return graph_.emit(ops::positions(), "positions",
+                               {x, parameter("wpe.weight", shape, normal(config_.initializer_range))});
+        }
+        Value table;
+        table.name = "sinusoidal";
+        table.desc = {options_.dtype, shape};
+        table.role = Role::constant;
+        table.initializer = {Initializer::Kind::sinusoidal, 0};
+        return graph_.emit(ops::positions(), "positions", {x, graph_.add_value(table)});
+    }
+
+    ValueId layernorm(const std::string& name, ValueId x) {
+        const Shape shape{config_.hidden_size};
+        const ValueId weight = parameter(name + ".weight", shape, {Initializer::Kind::ones, 0});
+        const ValueId bias = parameter(name + ".bias", shape, {Initializer::Kind::zeros, 0});
+        return graph_.emit(ops::layernorm(), name, {x, weight, bias}, {{"eps", config_.layer_norm_epsilon}});
+    }
+
+    /// A linear layer to `out` features; `residual` ones are those whose output joins the residual stream.
+    ValueId linear(const std::string& name, ValueId x, std::int64_t out, bool bias, bool residual) {
+        const std::int64_t in = graph_.shape(x).back();
+        const ValueId weight = parameter(name + ".weight", {out, in}, weight_initializer(in, residual));
+        const ValueId b = bias ? parameter(name + ".bias", {out}, bias_initializer(in)) : ValueId{};
+        return graph_.emit(ops::linear(), name, {x, weight, b}, {{"activation", std::string("none")}});
+    }
+
+    void head(ValueId x, ValueId wte) {
+        const std::int64_t d = config_.hidden_size, vocab = config_.vocab_size;
+        if (options_.head == Head::position_logits) x = graph_.emit(ops::take_position(), "last", {x});
+        const ValueId weight =
+            config_.tie_word_embeddings ? wte : parameter("lm_head.weight", {vocab, d}, weight_initializer(d, false));
+        const ValueId bias = config_.lm_head_bias ? parameter("lm_head.bias", {vocab}, bias_initializer(d)) : ValueId{};
+        if (options_.head == Head::loss) {
+            graph_.emit(ops::lm_head_loss(), "loss", {x, weight, bias, input("targets")});
+            return;
+        }
+        const ValueId logits =
+            graph_.emit(ops::linear(), "logits", {x, weight, bias}, {{"activation", std::string("none")}});
+        graph_.value(logits).role = Role::result;
+    }
+
+    ValueId input(const std::string& name) {
+        Value value;
+        value.name = name;
+        value.desc = {DType::i32, {options_.batch, options_.sequence_length}};
+        value.role = Role::input;
+        return graph_.add_value(value);
+    }
+
+    ValueId parameter(const std::string& name, const Shape& shape, Initializer initializer) {
+        Value value;
+        value.name = name;
+        value.desc = {options_.dtype, shape};
+        value.role = Role::parameter;
+        value.trainable = true;
+        value.initializer = initializer;
+        return graph_.add_value(value);
+    }
+
+    static Initializer normal(double deviation) { return {Initializer::Kind::normal, deviation}; }
+
+    /// gpt2: N(0, range), for residual projections N(0, range / sqrt(2 L)); pytorch: U(+-1/sqrt(fan_in)).
+    Initializer weight_initializer(std::int64_t fan_in, bool residual) const {
+        if (config_.init == InitKind::pytorch) return fan_in_uniform(fan_in);
+        const double layers = static_cast<double>(config_.num_hidden_layers);
+        return normal(config_.initializer_range / (residual ? std::sqrt(2 * layers) : 1.0));
+    }
+    Initializer bias_initializer(std::int64_t fan_in) const {
+        return config_.init == InitKind::pytorch ? fan_in_uniform(fan_in) : Initializer{};
+    }
+    static Initializer fan_in_uniform(std::int64_t fan_in) {
+        return {Initializer::Kind::uniform, 1.0 / std::sqrt(static_cast<double>(fan_in))};
+    }
+
+    bool pre_norm() const { return config_.norm != NormKind::none && config_.norm_placement == NormPlacement::pre; }
+    bool post_norm() const { return config_.norm != NormKind::none && config_.norm_placement == NormPlacement::post; }
+
+    const ModelConfig& config_;
+    const CausalLmOptions& options_;
+    Graph graph_;
+};
+
+}  // namespace
+
+Graph build_causal_lm(const ModelConfig& config, const CausalLmOptions& options) {
+    return CausalLm(config, options).build();
+}
+
+}  // namespace causeway
