@@ -35,17 +35,18 @@ void add_case(const std::string& name, Work work, std::function<Run()> make) {
     const auto timed = [work, make = std::move(make)](benchmark::State& state) {
         const Run run = make();
         run();  // pages, caches and worker threads are warm before the first timed run
+        const auto start = std::chrono::steady_clock::now();
         for (auto iteration : state) {
             run();
             benchmark::ClobberMemory();
         }
-        const auto rate = benchmark::Counter::kIsIterationInvariantRate;
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        const double rate = 1e-9 * static_cast<double>(state.iterations()) / elapsed.count();
         if (work.flops > 0) {
-            const double peak = setup().peaks.flops_per_second * setup().threads;
-            state.counters["GFLOP/s"] = benchmark::Counter(work.flops * 1e-9, rate);
-            state.counters["%peak"] = benchmark::Counter(100 * work.flops / peak, rate);
+            state.counters["GFLOP/s"] = work.flops * rate;
+            state.counters["%peak"] = 1e11 * work.flops * rate / (setup().peaks.flops_per_second * setup().threads);
         }
-        if (work.bytes > 0) state.counters["GB/s"] = benchmark::Counter(work.bytes * 1e-9, rate);
+        if (work.bytes > 0) state.counters["GB/s"] = work.bytes * rate;
     };
     benchmark::RegisterBenchmark(name.c_str(), timed)->UseRealTime();
 }
