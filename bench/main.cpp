@@ -58,7 +58,9 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "causeway_bench: %s\n", error.what());
         return 1;
     }
+    bench::register_attention();
     bench::register_gemm();
+    bench::register_softmax();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;
