@@ -66,7 +66,7 @@ class SafetensorsFile {
 };
 
 /// A tensor to be written: `data` points to desc.shape.elements() elements in row-major order.
-struct NamedTensor {
+struct TensorToWrite {
     std::string name;
     TensorDesc desc;
     const void* data = nullptr;
@@ -76,7 +76,7 @@ struct NamedTensor {
 /// reference writer orders them; the header is padded with spaces so that the data begins at a multiple of 8.
 /// `metadata` is written as "__metadata__", with "format": "pt" added unless it has a format of its own.
 /// Throws IoError for a name used twice, and for what the system refuses; `path` then keeps its old content.
-void write_safetensors(const std::string& path, std::span<const NamedTensor> tensors,
+void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
                        std::map<std::string, std::string> metadata = {});
 
 }  // namespace causeway

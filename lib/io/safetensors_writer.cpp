@@ -15,9 +15,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-void check_tensors(const std::string& path, std::span<const NamedTensor> tensors) {
+void check_tensors(const std::string& path, std::span<const TensorToWrite> tensors) {
     std::unordered_set<std::string_view> names{"__metadata__"};
-    for (const NamedTensor& tensor : tensors) {
+    for (const TensorToWrite& tensor : tensors) {
         const auto refuse = [&](std::string_view reason) {
             throw IoError(fmt::format("{}: tensor '{}' {}", path, tensor.name, reason));
         };
@@ -28,22 +28,22 @@ void check_tensors(const std::string& path, std::span<const NamedTensor> tensors
 }
 
 /// The order of the format's reference writer: widest dtypes first, then names.
-std::vector<const NamedTensor*> in_file_order(std::span<const NamedTensor> tensors) {
-    std::vector<const NamedTensor*> order;
-    for (const NamedTensor& tensor : tensors) order.push_back(&tensor);
-    std::sort(order.begin(), order.end(), [](const NamedTensor* a, const NamedTensor* b) {
+std::vector<const TensorToWrite*> in_file_order(std::span<const TensorToWrite> tensors) {
+    std::vector<const TensorToWrite*> order;
+    for (const TensorToWrite& tensor : tensors) order.push_back(&tensor);
+    std::sort(order.begin(), order.end(), [](const TensorToWrite* a, const TensorToWrite* b) {
         const int rank_a = safetensors_dtype(a->desc.dtype).rank, rank_b = safetensors_dtype(b->desc.dtype).rank;
         return rank_a != rank_b ? rank_a > rank_b : a->name < b->name;
     });
     return order;
 }
 
-std::string header_of(const std::string& path, const std::vector<const NamedTensor*>& order,
+std::string header_of(const std::string& path, const std::vector<const TensorToWrite*>& order,
                       const std::map<std::string, std::string>& metadata) {
     ordered_json header;
     header["__metadata__"] = metadata;
     std::int64_t offset = 0;
-    for (const NamedTensor* tensor : order) {
+    for (const TensorToWrite* tensor : order) {
         const std::int64_t end = offset + tensor->desc.bytes();
         const auto extents = tensor->desc.shape.extents();
         header.push_back({tensor->name,
@@ -68,18 +68,18 @@ std::string header_of(const std::string& path, const std::vector<const NamedTens
 
 }  // namespace
 
-void write_safetensors(const std::string& path, std::span<const NamedTensor> tensors,
+void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
                        std::map<std::string, std::string> metadata) {
     check_tensors(path, tensors);
     metadata.emplace("format", "pt");
-    const std::vector<const NamedTensor*> order = in_file_order(tensors);
+    const std::vector<const TensorToWrite*> order = in_file_order(tensors);
     const std::string header = header_of(path, order, metadata);
     const std::uint64_t length = header.size();
 
     AtomicFile file(path);
     file.write(std::as_bytes(std::span(&length, 1)));
     file.write(std::as_bytes(std::span(header)));
-    for (const NamedTensor* tensor : order) {
+    for (const TensorToWrite* tensor : order) {
         file.write({static_cast<const std::byte*>(tensor->data), static_cast<std::size_t>(tensor->desc.bytes())});
     }
     file.commit();

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "data/open_data.hpp"
+#include "plan/execution_plan.hpp"
+#include "tensor/named_tensor.hpp"
+
+namespace causeway {
+
+class ModelRuntime;
+
+/// What one optimizer step did.
+struct StepReport {
+    std::int64_t step = 0;          ///< optimizer steps done, this one included
+    double loss = 0;                ///< mean cross-entropy over all valid targets of the accumulation window
+    double learning_rate = 0;       ///< of this step
+    double grad_norm = 0;           ///< global L2 norm of the mean loss's gradient, before clipping
+    std::int64_t valid_tokens = 0;  ///< targets that count
+    std::int64_t tokens = 0;        ///< B * T * gradient_accumulation_steps
+    double seconds = 0;             ///< drawing the batches included
+    bool updated = true;            ///< false: no target counted, so nothing was learned; loss and norm are 0
+};
+
+/// What one pass over the validation data found.
+struct Evaluation {
+    double loss = 0;                ///< mean cross-entropy over all valid targets
+    std::int64_t valid_tokens = 0;  ///< targets that count
+    std::optional<double> accuracy;  ///< built-in tasks: share of scored positions whose target has the largest logit
+    double seconds = 0;
+};
+
+/// The mean loss of the steps of an epoch, weighted by their valid targets.
+struct EpochReport {
+    std::int64_t epoch = 0;  ///< from 1
+    double mean_loss = 0;
+};
+
+/// What is known when a step of Trainer::run has ended: one line of metrics.jsonl.
+struct Progress {
+    StepReport step;
+    std::optional<Evaluation> validation;  ///< when the model was evaluated after this step
+    std::optional<EpochReport> epoch;      ///< when an epoch ended with this step
+    double elapsed_seconds = 0;            ///< since run() began
+};
+
+struct RunHooks {
+    std::function<void(const Progress&)> on_step;  ///< after every step; what it throws ends the run
+    /// Looked at after every step: once true, the run ends as if max_steps were reached, without a last evaluation. May
+    /// be set from a signal handler.
+    const std::atomic<bool>* stop = nullptr;
+};
+
+/// How a run ended.
+struct RunResult {
+    StepReport last_step;
+    std::optional<Evaluation> validation;  ///< after the last step; none when stopped or without validation data
+    double seconds = 0;
+    bool stopped = false;
+};
+
+struct TrainerOptions {
+    DType dtype = DType::f32;  ///< f64 trains on the reference kernels
+    bool fuse = true;          ///< false: one step an op, to compare with
+    /// Instead of what section "data" says; both sources must have (batch_size, sequence_length) batches. Without a
+    /// validation source nothing is evaluated.
+    DataSources data;
+};
+
+/// Trains the model of a config: everything is compiled, placed and opened in the constructor; no step allocates.
+/// The same config gives the same bits whatever the number of threads (same binary, same instruction set).
+class Trainer {
+  public:
+    /// Compiles the plans (train, eval; logits for built-in tasks), opens the data, draws the parameters from
+    /// train.seed. Takes a resolved config, as load_config and resolve_config return it. Throws ConfigError, IoError,
+    /// DataError, or CapacityError when the memory does not suffice, before any of it is reserved.
+    explicit Trainer(const Config& config, TrainerOptions options = {});
+    ~Trainer();
+    Trainer(const Trainer&) = delete;
+    Trainer& operator=(const Trainer&) = delete;
+
+    /// One optimizer step: gradient_accumulation_steps micro-batches, weighted by their valid targets, then the update.
+    /// Throws DataError for a token or target outside the vocabulary, NumericError, naming the step and the first
+    /// parameter, for a gradient (or a loss) that is not finite; the parameters are then as before the step.
+    StepReport step();
+
+    /// The mean loss over the whole validation set, summed in double. Throws ConfigError when there is no such set.
+    Evaluation evaluate();
+
+    /// Steps until train.max_steps, evaluating every train.eval_every steps and at the end.
+    RunResult run(const RunHooks& hooks = {});
+
+    /// Writes config.json (resolved) and model.safetensors into a folder, made if need be; each file is replaced
+    /// atomically. Throws IoError.
+    void save(const std::string& folder);
+
+    /// Replaces the parameters by those of a safetensors file; returns the names of tensors the model has no use for.
+    /// Throws IoError with one report of all missing and misshapen tensors; nothing is changed then.
+    std::vector<std::string> load_parameters(const std::string& path);
+
+    const Config& config() const { return config_; }
+    std::int64_t steps_done() const { return step_; }
+    /// Steps of an epoch: train.steps_per_epoch, or one pass over the data with epoch sampling; 0: there are none.
+    std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
+
+    /// Parameters under their names in model.safetensors; a tied one once. After writing to them call refresh().
+    std::vector<NamedTensor> parameters();
+    /// Gradients of the sum of losses of the last window, "<parameter>.grad".
+    std::vector<NamedTensor> gradients();
+    /// Adam's moments, "<parameter>.m" and "<parameter>.v".
+    std::vector<NamedTensor> moments();
+    void refresh();
+
+    std::int64_t parameter_count();
+    int threads() const;
+    /// The plan of mode "train", "eval" or "logits". Throws GraphError when there is none.
+    const ExecutionPlan& plan(std::string_view mode) const;
+    /// Floating-point operations of one optimizer step, forward and backward.
+    double flops_per_step() const;
+    ModelRuntime& runtime() { return *runtime_; }
+
+  private:
+    struct Window;
+    Window run_micro_batches(std::int64_t step);
+    void update(StepReport& report);
+    [[noreturn]] void throw_not_finite(std::int64_t step, const std::string& what);
+    std::optional<EpochReport> end_epoch(const StepReport& report);
+    double batch_accuracy_hits(std::int64_t batch);
+
+    Config config_;
+    DataSources data_;
+    std::unique_ptr<ModelRuntime> runtime_;
+    std::int64_t steps_per_epoch_ = 0;
+    std::int64_t step_ = 0;     ///< steps done
+    std::int64_t updates_ = 0;  ///< of them, those that changed parameters: Adam's own count
+    double epoch_loss_ = 0;     ///< sum over the valid targets of the epoch so far
+    std::int64_t epoch_tokens_ = 0;
+};
+
+}  // namespace causeway
