@@ -37,7 +37,8 @@ Graph fuse(Graph graph) { return fuse_norm_residual(fuse_epilogue(graph)); }
 ExecutionPlan compile(const Config& config, const CompileOptions& options, SharedLayout& shared) {
     const KernelTables tables = choose_kernels(config, options.dtype);
     const bool inspect = options.mode == Mode::inspect;
-    const bool reuse = config.runtime.memory_reuse && !inspect;
+    const bool keep_values = options.keep_values || inspect;
+    const bool reuse = config.runtime.memory_reuse && !keep_values;
 
     Graph graph = build_causal_lm(config.model, model_options(config, options));
     if (options.mode == Mode::train) {
@@ -52,7 +53,7 @@ ExecutionPlan compile(const Config& config, const CompileOptions& options, Share
     const Placement placement = plan_memory(graph, schedule, workspace_sizes(graph, tables), reuse, shared);
     ExecutionPlan plan = lower(graph, schedule, placement, tables);
     plan.mode = to_string(options.mode);
-    plan.memory_reuse = config.runtime.memory_reuse;
+    plan.memory_reuse = config.runtime.memory_reuse || keep_values;  // without it, dead values are poisoned
     plan.memory.region_bytes = {shared.bytes(Region::parameters), shared.bytes(Region::state), placement.scratch_bytes};
     plan.memory.scratch_without_reuse = placement.scratch_without_reuse;
     return plan;

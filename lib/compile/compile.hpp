@@ -24,6 +24,7 @@ struct CompileOptions {
     std::int64_t sequence_length = 0;  ///< 0: train.sequence_length
     DType dtype = DType::f32;          ///< f64 runs on the reference kernels
     bool fuse = true;                  ///< false: one step an op, to compare with
+    bool keep_values = false;          ///< every value stays readable, in a buffer of its own, as in inspect
 };
 
 /// Compiles one mode of a model: builds the graph, differentiates, fuses, schedules, places and lowers it. The
