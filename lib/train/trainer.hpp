@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
@@ -14,8 +16,12 @@
 #include "tensor/named_tensor.hpp"
 
 namespace causeway {
-
 class ModelRuntime;
+class Executor;
+}  // namespace causeway
+
+/// Training inside the library; causeway::Trainer of the public API is its face.
+namespace causeway::train {
 
 /// What one optimizer step did.
 struct StepReport {
@@ -31,8 +37,8 @@ struct StepReport {
 
 /// What one pass over the validation data found.
 struct Evaluation {
-    double loss = 0;                ///< mean cross-entropy over all valid targets
-    std::int64_t valid_tokens = 0;  ///< targets that count
+    double loss = 0;                 ///< mean cross-entropy over all valid targets
+    std::int64_t valid_tokens = 0;   ///< targets that count
     std::optional<double> accuracy;  ///< built-in tasks: share of scored positions whose target has the largest logit
     double seconds = 0;
 };
@@ -127,16 +133,27 @@ class Trainer {
     ModelRuntime& runtime() { return *runtime_; }
 
   private:
-    struct Window;
-    Window run_micro_batches(std::int64_t step);
+    /// Where the plan of a mode takes its batch from and leaves its loss.
+    struct Feed {
+        explicit Feed(Executor& of);
+        Executor* executor;
+        std::span<std::int32_t> tokens, targets;
+        std::span<const double> loss;
+    };
+
+    void run_micro_batch(std::int64_t index, bool accumulate, StepReport& report);
     void update(StepReport& report);
-    [[noreturn]] void throw_not_finite(std::int64_t step, const std::string& what);
-    std::optional<EpochReport> end_epoch(const StepReport& report);
-    double batch_accuracy_hits(std::int64_t batch);
+    [[noreturn]] void throw_not_finite(std::int64_t step, const char* what, double value);
+    void fill(const BatchSource& source, std::int64_t batch, Feed& feed, const char* what) const;
+    std::int64_t count_hits(const Feed& evaluated);
+    bool evaluates_after(std::int64_t step) const;
+    std::optional<EpochReport> count_towards_epoch(const StepReport& report);
 
     Config config_;
     DataSources data_;
     std::unique_ptr<ModelRuntime> runtime_;
+    std::optional<Feed> train_, eval_;
+    Executor* logits_ = nullptr;  ///< built-in tasks
     std::int64_t steps_per_epoch_ = 0;
     std::int64_t step_ = 0;     ///< steps done
     std::int64_t updates_ = 0;  ///< of them, those that changed parameters: Adam's own count
@@ -144,4 +161,4 @@ class Trainer {
     std::int64_t epoch_tokens_ = 0;
 };
 
-}  // namespace causeway
+}  // namespace causeway::train
