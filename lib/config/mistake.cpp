@@ -19,13 +19,22 @@ std::string_view quotes_hint(const Json& value) {
 }  // namespace
 
 void fail(const Where& where, std::string_view problem) {
-    throw ConfigError(fmt::format("{}: {} (in {})", where.path, problem, where.origin));
+    throw ConfigError(one_line(fmt::format("{}: {} (in {})", where.path, problem, where.origin)));
 }
 
 void fail_value(const Where& where, const Json& value, std::string_view allowed, std::string_view hint) {
     const std::string_view kind = value.is_string() ? "the string " : "";
     fail(where, fmt::format("found {}{}, expected {}{}", kind, describe(value), allowed,
                             hint.empty() ? quotes_hint(value) : hint));
+}
+
+std::string one_line(std::string_view message) {
+    std::string line;
+    for (char c : message) {
+        const auto byte = static_cast<unsigned char>(c);
+        line += byte < 0x20 || byte == 0x7F ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
+    }
+    return line;
 }
 
 std::string describe(const Json& value) {

@@ -20,6 +20,10 @@ struct Where {
 [[noreturn]] void fail_value(const Where& where, const Json& value, std::string_view allowed,
                              std::string_view hint = "");
 
+/// `message` with control characters written as \xNN, so that keys and overrides cannot break a message into lines or
+/// reach the terminal.
+std::string one_line(std::string_view message);
+
 /// A JSON value as a message shows it: 1.5, "text", true, null, an array, an object. Long strings are cut.
 std::string describe(const Json& value);
 

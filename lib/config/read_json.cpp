@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "causeway/error.hpp"
+#include "config/mistake.hpp"
 
 namespace causeway::config {
 namespace {
@@ -91,7 +92,7 @@ class Builder final : public Json::json_sax_t {
     bool key(string_t& name) override {
         keys_.back() = name;
         if (open_.back()->contains(name)) {
-            throw ConfigError(fmt::format("{}: the key appears twice (in {})", path(), origin_));
+            fail({path(), origin_}, "the key appears twice");
         }
         return true;
     }
@@ -104,7 +105,7 @@ class Builder final : public Json::json_sax_t {
         const std::string problem =
             overflow ? fmt::format("number {} is too large for a double", token) : explain(text_, offset);
         throw ConfigError(fmt::format("{}:{}:{}: {}{}", origin_, at.line, at.column, problem,
-                                      path().empty() ? "" : " (at " + path() + ")"));
+                                      path().empty() ? "" : " (at " + one_line(path()) + ")"));
     }
 
   private:

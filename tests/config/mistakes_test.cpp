@@ -163,3 +163,11 @@ TEST_CASE("a message shows a long string cut, between characters") {
     CHECK(message.size() < 300);
     CHECK_THAT(message, contains("\xC3\xB6...\", expected one of"));
 }
+
+TEST_CASE("B70: a message is one line, whatever the keys and overrides contain") {
+    CHECK_THAT(mistake_in("{\"tr\\nain\": {}}"), contains("tr\\x0aain: unknown section, did you mean \"train\"?"));
+    CHECK_THAT(mistake_in(section_with("train", "a\\u001b[1mb", "1")), contains("train.a\\x1b[1mb: unknown field"));
+    CHECK_THAT(mistake_in("{\"a\\n\": 1, \"a\\n\": 2}"), contains("a\\x0a: the key appears twice"));
+    CHECK_THAT(mistake_in("{\"a\\n\": x}"), contains("unexpected 'x' (at a\\x0a)"));
+    CHECK_THAT(mistake_in("{}", {"train.seed=1\n2"}), contains("(in override train.seed=1\\x0a2)"));
+}
