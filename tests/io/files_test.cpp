@@ -1,0 +1,176 @@
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "causeway/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/line_writer.hpp"
+#include "io/mapped_file.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace causeway;
+
+namespace {
+
+std::string text_of(const MappedFile& file) {
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.size()};
+}
+
+std::size_t files_in(const TemporaryFolder& folder) {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++count;
+    return count;
+}
+
+/// Files longer than `bytes` cannot be written in this scope, as if the disk were full.
+class SmallDisk {
+  public:
+    explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit small{bytes, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~SmallDisk() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+  private:
+    rlimit before_{};
+    void (*handler_)(int);
+};
+
+}  // namespace
+
+TEST_CASE("a mapped file holds the file's bytes") {
+    const TemporaryFolder folder;
+    const std::string content("one\0two\r\n\xff", 10);
+    MappedFile file(folder.write("text", content));
+    CHECK(text_of(file) == content);
+    const MappedFile moved(std::move(file));
+    CHECK(text_of(moved) == content);
+    CHECK(moved.path() == folder.file("text"));
+}
+
+TEST_CASE("an empty file maps to no bytes") {
+    const TemporaryFolder folder;
+    const MappedFile file(folder.write("empty", ""));
+    CHECK(file.size() == 0);
+    CHECK(file.bytes().empty());
+}
+
+TEST_CASE("B70 a file that cannot be mapped is refused with path and reason") {
+    const TemporaryFolder folder;
+    const std::string missing = folder.file("missing.txt");
+    CHECK_THROWS_MESSAGE(MappedFile(missing), IoError, missing + ": cannot open: No such file or directory");
+    CHECK_THROWS_MESSAGE(MappedFile(folder.path()), IoError, folder.path().string() + ": is a directory");
+    const std::string pipe = folder.file("pipe");
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_MESSAGE(MappedFile(pipe), IoError, "is not a regular file");
+    CHECK_THROWS_MESSAGE(MappedFile(""), IoError, "cannot open");
+}
+
+TEST_CASE("an atomic file replaces the old one only when it is committed") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("config.json", "old");
+    {
+        AtomicFile abandoned(path);
+        abandoned.write(std::as_bytes(std::span(std::string_view("half"))));
+        CHECK(content_of(path) == "old");
+        CHECK(files_in(folder) == 2);
+    }
+    CHECK(files_in(folder) == 1);
+    CHECK(content_of(path) == "old");
+
+    write_text_atomically(path, "new\n");
+    CHECK(content_of(path) == "new\n");
+    write_text_atomically(folder.file("second"), "");
+    CHECK(content_of(folder.file("second")).empty());
+    CHECK(files_in(folder) == 2);
+}
+
+TEST_CASE("an atomically written file has an ordinary file's mode") {
+    const TemporaryFolder folder;
+    write_text_atomically(folder.file("atomic"), "x");
+    folder.write("plain", "x");
+    struct stat atomic {
+    }, plain{};
+    REQUIRE(stat(folder.file("atomic").c_str(), &atomic) == 0);
+    REQUIRE(stat(folder.file("plain").c_str(), &plain) == 0);
+    CHECK((atomic.st_mode & 0777) == (plain.st_mode & 0777));
+}
+
+TEST_CASE("B63 a write that fails leaves the old file and no temporary one") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("model", "old");
+    {
+        const SmallDisk disk(4096);
+        CHECK_THROWS_MESSAGE(write_text_atomically(path, std::string(10'000, 'x')), IoError,
+                             path + ": cannot write: File too large");
+    }
+    CHECK(content_of(path) == "old");
+    CHECK(files_in(folder) == 1);
+
+    CHECK_THROWS_MESSAGE(write_text_atomically(folder.file("no/such/file"), "x"), IoError,
+                         "no/such/file: cannot create a file beside it: No such file or directory");
+    std::filesystem::create_directory(folder.path() / "taken");
+    CHECK_THROWS_MESSAGE(write_text_atomically(folder.file("taken"), "x"), IoError,
+                         "taken: cannot replace: Is a directory");
+    CHECK(files_in(folder) == 2);
+}
+
+TEST_CASE("writers of one path at once leave one whole content") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("shared");
+    std::vector<std::thread> writers;
+    for (char letter : {'a', 'b', 'c', 'd'}) {
+        writers.emplace_back([&path, letter] {
+            for (int i = 0; i < 10; ++i) write_text_atomically(path, std::string(5000, letter));
+        });
+    }
+    for (std::thread& writer : writers) writer.join();
+    const std::string content = content_of(path);
+    REQUIRE(content.size() == 5000);
+    CHECK(content == std::string(5000, content[0]));
+    CHECK(files_in(folder) == 1);
+}
+
+TEST_CASE("lines are in the file as soon as they are written") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("metrics.jsonl", "stale\n");
+    {
+        LineWriter lines(path, LineWriter::Mode::truncate);
+        CHECK(content_of(path).empty());
+        lines.write(R"({"step": 1})");
+        CHECK(content_of(path) == "{\"step\": 1}\n");
+        lines.write("");
+        CHECK(content_of(path) == "{\"step\": 1}\n\n");
+    }
+    LineWriter more(path, LineWriter::Mode::append);
+    more.write("last");
+    CHECK(content_of(path) == "{\"step\": 1}\n\nlast\n");
+}
+
+TEST_CASE("B63 a line that does not fit is an error and leaves whole lines only") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("metrics.jsonl");
+    LineWriter lines(path, LineWriter::Mode::truncate);
+    lines.write(std::string(60, 'a'));
+    {
+        const SmallDisk disk(100);
+        CHECK_THROWS_MESSAGE(lines.write(std::string(60, 'b')), IoError, path + ": cannot write: File too large");
+    }
+    CHECK(content_of(path) == std::string(60, 'a') + "\n");
+    lines.write("c");
+    CHECK(content_of(path) == std::string(60, 'a') + "\nc\n");
+
+    LineWriter full("/dev/full", LineWriter::Mode::append);
+    CHECK_THROWS_MESSAGE(full.write("x"), IoError, "/dev/full: cannot write: No space left on device");
+    CHECK_THROWS_MESSAGE(LineWriter(folder.path(), LineWriter::Mode::append), IoError, "cannot open for writing");
+}
