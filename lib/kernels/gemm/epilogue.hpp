@@ -15,13 +15,12 @@ inline bool is_plain(const GemmArgs<float>& args) {
            !(args.accumulate && epilogue.bias);
 }
 
-/// A tile that waits in a buffer of tile_cols columns for its place in C.
+/// A finished tile that waits in a buffer of tile_cols columns for its place in C.
 struct Waiting {
     const float* tile;
     std::int64_t row, rows;
     std::int64_t col, cols;  ///< cols <= tile_cols
-    bool on_top_of_c;        ///< C holds the sum so far
-    bool last;               ///< the sum is complete: apply the epilogue
+    bool on_top_of_c;        ///< C holds an earlier part of the sum
 };
 
 template <Activation activation>
@@ -38,15 +37,13 @@ inline void finish_row(const GemmArgs<float>& args, const Waiting& waiting, std:
         const std::int64_t n = waiting.cols - j < lanes ? waiting.cols - j : lanes;
         const std::int64_t col = waiting.col + j;
         const std::int64_t at = (waiting.row + r) * args.ldc + col;
-        Vec x = load(waiting.tile + r * tile_cols + j);
+        Vec x = load_partial(waiting.tile + r * tile_cols + j, n);
         if (waiting.on_top_of_c) x += load_partial(args.c + at, n);
-        if (waiting.last) {
-            if (epilogue.bias) x += load_partial(epilogue.bias + col, n);
-            if (epilogue.pre_activation) store_partial(epilogue.pre_activation + at, x, n);
-            x = activate<activation>(x);
-            if (epilogue.residual) x += load_partial(epilogue.residual + at, n);
-            if (args.accumulate && !waiting.on_top_of_c) x += load_partial(args.c + at, n);
-        }
+        if (epilogue.bias) x += load_partial(epilogue.bias + col, n);
+        if (epilogue.pre_activation) store_partial(epilogue.pre_activation + at, x, n);
+        x = activate<activation>(x);
+        if (epilogue.residual) x += load_partial(epilogue.residual + at, n);
+        if (args.accumulate) x += load_partial(args.c + at, n);
         store_partial(args.c + at, x, n);
     }
 }

@@ -49,12 +49,16 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
                     std::int64_t cols) {
     const bool plain = is_plain(args);
     const bool in_c = partial_sums_in_c(args);
-    const bool direct = in_c && cols == tile_cols && (plain || !block.last);
+    const bool direct = in_c && (plain || !block.last);
     const bool on_top_of_c = in_c && (!block.first || (plain && args.accumulate));
+    const MicroTable& kernels =
+        a.contiguous == Contiguous::rows ? micros<Contiguous::rows>(cols) : micros<Contiguous::depth>(cols);
     MicroArgs micro{};
     micro.k = block.depth;
+    micro.lda = a.ld;
     micro.b = b.data;
     micro.ldb = b.ld;
+    micro.cols = cols;
 
     const EvenSplit strips{block.rows, divide_up(block.rows, tile_rows)};
     for (std::int64_t s = 0; s < strips.parts; ++s) {
@@ -74,19 +78,11 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
         if (a.packed) {
             micro.a = a.data + begin * block.depth;
             micro.lda = rows;
-            micros<Contiguous::rows>.of[rows](micro);
-        } else if (a.contiguous == Contiguous::rows) {
-            micro.a = a.data + begin;
-            micro.lda = a.ld;
-            micros<Contiguous::rows>.of[rows](micro);
         } else {
-            micro.a = a.data + begin * a.ld;
-            micro.lda = a.ld;
-            micros<Contiguous::depth>.of[rows](micro);
+            micro.a = a.data + begin * (a.contiguous == Contiguous::rows ? 1 : a.ld);
         }
-        if (!direct && (in_c || block.last)) {
-            finish(args, {micro.out, block.row + begin, rows, col, cols, on_top_of_c, block.last});
-        }
+        kernels.of[rows](micro);
+        if (!direct && block.last) finish(args, {micro.out, block.row + begin, rows, col, cols, on_top_of_c});
     }
 }
 
@@ -120,7 +116,7 @@ Panel panel_of_b(const GemmArgs<float>& args, const Block& block, std::int64_t c
         pack_panel_nt(args.b + col * args.ldb + block.p, args.ldb, cols, block.depth, scratch);
     } else {
         const float* b = args.b + block.p * args.ldb + col;
-        if (cols == tile_cols && block.rows <= 2 * tile_rows) return {b, args.ldb};
+        if (block.rows <= 2 * tile_rows && (has_masked_loads || cols == tile_cols)) return {b, args.ldb};
         pack_panel_nn(b, args.ldb, cols, block.depth, scratch);
     }
     return {scratch, tile_cols};

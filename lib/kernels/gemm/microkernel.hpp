@@ -27,18 +27,29 @@ inline constexpr std::int64_t tile_cols = 2 * lanes;  ///< width of a panel of B
 /// step k at a + k * lda (tn, and A packed).
 enum class Contiguous { depth, rows };
 
-/// One tile: out (R, tile_cols) = init + A (R, k) B (k, tile_cols). init: rows ld_init apart (0: the same row for all),
-/// null for zero. It may be out.
+/// Columns of a tile: two whole vectors, or `cols` of them in two vectors or in one.
+enum class Width { full, two, one };
+
+/// Whether loads can leave lanes out at full speed; a narrow panel of B is then read in place.
+#if defined(__AVX512F__) || defined(__AVX2__)
+inline constexpr bool has_masked_loads = true;
+#else
+inline constexpr bool has_masked_loads = false;
+#endif
+
+/// One tile: out (R, cols) = init + A (R, k) B (k, cols). init: rows ld_init apart (0: the same row for all), null for
+/// zero. It may be out.
 struct MicroArgs {
     std::int64_t k;
     const float* a;
     std::int64_t lda;
-    const float* b;  ///< k rows of tile_cols, ldb apart
+    const float* b;  ///< k rows, ldb apart; of tile_cols floats where !has_masked_loads
     std::int64_t ldb;
     const float* init;
     std::int64_t ld_init;
     float* out;
     std::int64_t ld_out;
+    std::int64_t cols;  ///< 1..tile_cols
 };
 using Micro = void (*)(const MicroArgs&);
 
@@ -50,9 +61,54 @@ inline __attribute__((always_inline)) Vec broadcast(float x) {
     return wide;
 }
 
-template <int R>
+/// Loads and stores of one row of a tile, as many vectors as its width has.
+template <Width width>
+struct Row {
+    static constexpr int vectors = width == Width::one ? 1 : 2;
+    std::int64_t in_last;  ///< columns in the last vector
+
+    explicit Row(std::int64_t cols) : in_last(width == Width::two ? cols - lanes : cols) {}
+
+    inline __attribute__((always_inline)) Vec get(const float* from, int v) const {
+        if (width == Width::full || v + 1 < vectors) return load(from + v * lanes);
+        return load_partial(from + v * lanes, in_last);
+    }
+    inline __attribute__((always_inline)) Vec get_b(const float* from, int v) const {
+        return has_masked_loads ? get(from, v) : load(from + v * lanes);
+    }
+    inline __attribute__((always_inline)) void put(float* to, Vec value, int v) const {
+        if (width == Width::full || v + 1 < vectors) return store(to + v * lanes, value);
+        store_partial(to + v * lanes, value, in_last);
+    }
+};
+
+/// R rows of sums in registers.
+template <int R, Width width>
 struct Accumulators {
-    Vec left[R], right[R];
+    static constexpr int vectors = Row<width>::vectors;
+    Vec at[R][vectors];
+
+    inline __attribute__((always_inline)) void load_rows(const float* from, std::int64_t ld, const Row<width>& row) {
+#pragma GCC unroll 12
+        for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v) at[r][v] = from ? row.get(from + r * ld, v) : Vec(0.0f);
+        }
+    }
+    inline __attribute__((always_inline)) void store_rows(float* to, std::int64_t ld, const Row<width>& row) const {
+#pragma GCC unroll 12
+        for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v) row.put(to + r * ld, at[r][v], v);
+        }
+    }
+    inline __attribute__((always_inline)) void add(const Accumulators& other) {
+#pragma GCC unroll 12
+        for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 2
+            for (int v = 0; v < vectors; ++v) at[r][v] += other.at[r][v];
+        }
+    }
 };
 
 /// Where the R rows of A stand. Three rows share a pointer (at 0, 1 and 2 times the step between rows), so that all
@@ -74,101 +130,86 @@ struct RowPointers {
 };
 
 /// sum += A[:, p] B[p, :] for one p: element r of A's column is at rows.at[r / 3][(r % 3) * step].
-template <int R>
-inline __attribute__((always_inline)) void multiply_step(Accumulators<R>& sum, const RowPointers<R>& rows,
-                                                         std::int64_t step, const float* b) {
-    const Vec b0 = load(b);
-    const Vec b1 = load(b + lanes);
+template <int R, Width width>
+inline __attribute__((always_inline)) void multiply_step(Accumulators<R, width>& sum, const RowPointers<R>& rows,
+                                                         std::int64_t step, const float* b, const Row<width>& row) {
+    constexpr int vectors = Row<width>::vectors;
+    Vec y[vectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) y[v] = row.get_b(b, v);
 #pragma GCC unroll 12
     for (int r = 0; r < R; ++r) {
         const Vec x = broadcast(rows.at[r / 3][r % 3 * step]);
-        sum.left[r] = xsimd::fma(x, b0, sum.left[r]);
-        sum.right[r] = xsimd::fma(x, b1, sum.right[r]);
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v) sum.at[r][v] = xsimd::fma(x, y[v], sum.at[r][v]);
     }
 }
 
-template <int R>
-inline __attribute__((always_inline)) void add(Accumulators<R>& sum, const Accumulators<R>& other) {
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) {
-        sum.left[r] += other.left[r];
-        sum.right[r] += other.right[r];
-    }
-}
-
-template <int R>
-inline __attribute__((always_inline)) Accumulators<R> load_rows(const float* from, std::int64_t ld) {
-    Accumulators<R> sum;
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) {
-        sum.left[r] = from ? load(from + r * ld) : Vec(0.0f);
-        sum.right[r] = from ? load(from + r * ld + lanes) : Vec(0.0f);
-    }
-    return sum;
-}
-
-template <int R, Contiguous contiguous>
+template <int R, Contiguous contiguous, Width width>
 void micro(const MicroArgs& args) {
     constexpr bool depth = contiguous == Contiguous::depth;
     // Fewer than 8 accumulators would wait for each other: then even and odd steps (or four kinds) have their own.
-    constexpr int ways = R == 1 ? 4 : R <= 3 ? 2 : 1;
+    constexpr int accumulators = R * Row<width>::vectors;
+    constexpr int ways = accumulators < 4 ? 4 : accumulators < 8 ? 2 : 1;
     const std::int64_t step = depth ? args.lda : 1;
     const std::int64_t advance = depth ? 1 : args.lda;
     const std::int64_t ldb = args.ldb;
     const float* b = args.b;
+    const Row<width> row(args.cols);
     RowPointers<R> rows;
 #pragma GCC unroll 4
     for (int g = 0; g < rows.groups; ++g) rows.at[g] = args.a + 3 * g * step;
 
-    Accumulators<R> sum = load_rows<R>(args.init, args.ld_init);
+    Accumulators<R, width> sum;
+    sum.load_rows(args.init, args.ld_init, row);
     std::int64_t left = args.k;
     if constexpr (ways > 1) {
-        Accumulators<R> other[ways];
+        Accumulators<R, width> other[ways];
 #pragma GCC unroll 4
-        for (int w = 1; w < ways; ++w) other[w] = load_rows<R>(nullptr, 0);
+        for (int w = 1; w < ways; ++w) other[w].load_rows(nullptr, 0, row);
         for (; left >= ways; left -= ways) {
-            multiply_step(sum, rows, step, b);
+            multiply_step(sum, rows, step, b, row);
             rows.advance(advance);
 #pragma GCC unroll 4
             for (int w = 1; w < ways; ++w) {
-                multiply_step(other[w], rows, step, b + w * ldb);
+                multiply_step(other[w], rows, step, b + w * ldb, row);
                 rows.advance(advance);
             }
             b += ways * ldb;
         }
 #pragma GCC unroll 4
-        for (int w = 1; w < ways; ++w) add(sum, other[w]);
+        for (int w = 1; w < ways; ++w) sum.add(other[w]);
     }
     // Not unrolled: GCC then keeps each product beside its loads; the loop's few integer operations are free.
     for (; left > 0; --left) {
         rows.pin();
-        multiply_step(sum, rows, step, b);
+        multiply_step(sum, rows, step, b, row);
         rows.advance(advance);
         b += ldb;
     }
-    float* out = args.out;
-    const std::int64_t ld_out = args.ld_out;
-#pragma GCC unroll 12
-    for (int r = 0; r < R; ++r) {
-        store(out + r * ld_out, sum.left[r]);
-        store(out + r * ld_out + lanes, sum.right[r]);
-    }
+    sum.store_rows(args.out, args.ld_out, row);
 }
 
-template <Contiguous contiguous>
+/// micro<R, contiguous, width> at [R]; R = 0 is not used.
 struct MicroTable {
     Micro of[tile_rows + 1];
 };
 
-/// micro<R, contiguous> at [R]; R = 0 is not used.
-template <Contiguous contiguous>
-constexpr MicroTable<contiguous> make_micro_table() {
-    MicroTable<contiguous> table{};
-    [&table]<int... r>(Sequence<r...>) { ((table.of[r + 1] = micro<r + 1, contiguous>), ...); }
+template <Contiguous contiguous, Width width>
+constexpr MicroTable make_micro_table() {
+    MicroTable table{};
+    [&table]<int... r>(Sequence<r...>) { ((table.of[r + 1] = micro<r + 1, contiguous, width>), ...); }
     (UpTo<tile_rows>{});
     return table;
 }
+template <Contiguous contiguous, Width width>
+inline constexpr MicroTable micro_table = make_micro_table<contiguous, width>();
+
+/// The kernels for tiles of `cols` columns.
 template <Contiguous contiguous>
-inline constexpr MicroTable<contiguous> micros = make_micro_table<contiguous>();
+inline const MicroTable& micros(std::int64_t cols) {
+    if (cols == tile_cols) return micro_table<contiguous, Width::full>;
+    return cols > lanes ? micro_table<contiguous, Width::two> : micro_table<contiguous, Width::one>;
+}
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA
