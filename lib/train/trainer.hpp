@@ -141,11 +141,11 @@ class Trainer {
         std::span<const double> loss;
     };
 
-    void run_micro_batch(std::int64_t index, bool accumulate, StepReport& report);
+    void draw(const BatchSource& source, std::int64_t batch, const char* inputs, const char* targets);
+    void forward(Feed& feed, const RunArgs& args);
     void update(StepReport& report);
+    std::int64_t count_hits();
     [[noreturn]] void throw_not_finite(std::int64_t step, const char* what, double value);
-    void fill(const BatchSource& source, std::int64_t batch, Feed& feed, const char* what) const;
-    std::int64_t count_hits(const Feed& evaluated);
     bool evaluates_after(std::int64_t step) const;
     std::optional<EpochReport> count_towards_epoch(const StepReport& report);
 
@@ -153,7 +153,10 @@ class Trainer {
     DataSources data_;
     std::unique_ptr<ModelRuntime> runtime_;
     std::optional<Feed> train_, eval_;
-    Executor* logits_ = nullptr;  ///< built-in tasks
+    std::vector<std::int32_t> tokens_, targets_;  ///< the current batch (B,T)
+    std::int64_t valid_targets_ = 0;              ///< of it
+    Executor* logits_ = nullptr;                  ///< built-in tasks
+    std::span<const double> grad_norm_;           ///< of the summed loss, in the update phase of the plan
     std::int64_t steps_per_epoch_ = 0;
     std::int64_t step_ = 0;     ///< steps done
     std::int64_t updates_ = 0;  ///< of them, those that changed parameters: Adam's own count

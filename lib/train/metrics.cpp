@@ -1,0 +1,71 @@
+#include "train/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+namespace causeway::train {
+namespace {
+
+/// Builds the object in a buffer on the stack.
+class Line {
+  public:
+    void integer(const char* name, std::int64_t value) { fmt::format_to(next(), "\"{}\":{}", name, value); }
+    /// JSON has no NaN or infinity: they become null.
+    void number(const char* name, double value) {
+        if (std::isfinite(value)) {
+            fmt::format_to(next(), "\"{}\":{}", name, value);
+        } else {
+            fmt::format_to(next(), "\"{}\":null", name);
+        }
+    }
+    void no(const char* name) { fmt::format_to(next(), "\"{}\":false", name); }
+
+    std::string_view finish() {
+        text_.push_back('}');
+        return {text_.data(), text_.size()};
+    }
+
+  private:
+    std::back_insert_iterator<fmt::memory_buffer> next() {
+        text_.push_back(text_.size() == 0 ? '{' : ',');
+        return std::back_inserter(text_);
+    }
+    fmt::memory_buffer text_;
+};
+
+void add(Line& line, const Progress& progress) {
+    const StepReport& step = progress.step;
+    line.integer("step", step.step);
+    line.number("loss", step.loss);
+    if (progress.validation) line.number("val_loss", progress.validation->loss);
+    if (progress.validation && progress.validation->accuracy) {
+        line.number("val_accuracy", *progress.validation->accuracy);
+    }
+    line.number("learning_rate", step.learning_rate);
+    line.number("grad_norm", step.grad_norm);
+    line.number("tokens_per_second", static_cast<double>(step.tokens) / step.seconds);
+    line.number("elapsed_s", progress.elapsed_seconds);
+    if (progress.epoch) {
+        line.integer("epoch", progress.epoch->epoch);
+        line.number("epoch_mean_loss", progress.epoch->mean_loss);
+    }
+    if (!step.updated) line.no("updated");
+}
+
+}  // namespace
+
+std::string metrics_line(const Progress& progress) {
+    Line line;
+    add(line, progress);
+    return std::string(line.finish());
+}
+
+void MetricsWriter::write(const Progress& progress) {
+    Line line;
+    add(line, progress);
+    lines_.write(line.finish());
+}
+
+}  // namespace causeway::train
