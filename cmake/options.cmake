@@ -24,6 +24,10 @@ endif()
 # The flags every target of this project is compiled with.
 add_library(causeway_flags INTERFACE)
 target_compile_options(causeway_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC 12 sees overlapping copies in operator+ of strings where there are none (GCC bug 105651).
+  target_compile_options(causeway_flags INTERFACE -Wno-restrict)
+endif()
 if(CAUSEWAY_WARNINGS_AS_ERRORS)
   target_compile_options(causeway_flags INTERFACE -Werror)
 endif()
