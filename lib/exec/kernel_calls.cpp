@@ -1,0 +1,84 @@
+#include "exec/kernel_calls.hpp"
+
+#include <algorithm>
+
+namespace causeway {
+namespace {
+
+/// Below this much work, some 20 us on one core, waking other threads costs more than they save.
+constexpr double parallel_flops = 1e6;
+
+/// Multiply-adds of one T x T product of all heads, counted twice each; the hidden half of a causal square is left out.
+double attention_product_flops(const kernels::AttentionShape& shape) {
+    const double pairs = static_cast<double>(shape.queries) * static_cast<double>(shape.keys) / (shape.causal ? 2 : 1);
+    return 2 * static_cast<double>(shape.batch * shape.heads * shape.head_dim) * pairs;
+}
+
+/// Rows a tile of softmax takes: about 64 KiB of floats.
+std::int64_t softmax_rows(std::int64_t cols) {
+    return std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(cols, 1));
+}
+
+}  // namespace
+
+KernelCalls::KernelCalls(std::string_view isa, int threads)
+    : table_(kernels::kernel_table(choose_isa(isa))), pool_(threads) {}
+
+template <class F>
+void KernelCalls::run(std::int64_t tiles, double flops, F&& tile_range) {
+    if (tiles == 0) return;
+    pool_.run([&] {
+        if (flops < parallel_flops) {
+            tile_range(0, tiles);
+        } else {
+            pool_.parallel(tiles, TileWork(tile_range));
+        }
+    });
+}
+
+void KernelCalls::gemm(kernels::GemmForm form, const kernels::GemmArgs<float>& args) {
+    const auto kernel = form == kernels::GemmForm::nt   ? table_.gemm.nt
+                        : form == kernels::GemmForm::nn ? table_.gemm.nn
+                                                        : table_.gemm.tn;
+    auto tiles = [&](std::int64_t begin, std::int64_t end) { kernel(args, begin, end); };
+    run(table_.gemm.tiling(form, args.m, args.n, args.k).tiles(),
+        2.0 * static_cast<double>(args.m) * static_cast<double>(args.n) * static_cast<double>(args.k), tiles);
+}
+
+void KernelCalls::softmax(const float* x, float* y, std::int64_t rows, std::int64_t cols) {
+    const std::int64_t grain = softmax_rows(cols);
+    auto tiles = [&](std::int64_t begin, std::int64_t end) {
+        table_.softmax.forward(x, y, cols, begin * grain, std::min(end * grain, rows));
+    };
+    run((rows + grain - 1) / grain, 20.0 * static_cast<double>(rows) * static_cast<double>(cols), tiles);
+}
+
+void KernelCalls::softmax_backward(const float* y, const float* dy, float* dx, std::int64_t rows, std::int64_t cols) {
+    const std::int64_t grain = softmax_rows(cols);
+    auto tiles = [&](std::int64_t begin, std::int64_t end) {
+        table_.softmax.backward(y, dy, dx, cols, begin * grain, std::min(end * grain, rows));
+    };
+    run((rows + grain - 1) / grain, 4.0 * static_cast<double>(rows) * static_cast<double>(cols), tiles);
+}
+
+void KernelCalls::attention_forward(const kernels::AttentionForwardArgs<float>& args) {
+    auto tiles = [&](std::int64_t begin, std::int64_t end) { table_.attention.forward(args, begin, end); };
+    run(table_.attention.forward_tiles(args.shape), 2 * attention_product_flops(args.shape), tiles);
+}
+
+void KernelCalls::attention_backward(const kernels::AttentionBackwardArgs<float>& args) {
+    const kernels::AttentionKernels<float>& kernel = table_.attention;
+    const double flops = 5 * attention_product_flops(args.shape);
+    auto delta = [&](std::int64_t begin, std::int64_t end) { kernel.backward_delta(args, begin, end); };
+    auto products = [&](std::int64_t begin, std::int64_t end) { kernel.backward(args, begin, end); };
+    auto reduce = [&](std::int64_t begin, std::int64_t end) { kernel.backward_reduce(args, begin, end); };
+    run(kernel.backward_delta_tiles(args.shape), flops, delta);
+    run(kernel.backward_tiles(args.shape), flops, products);
+    run(kernel.backward_reduce_tiles(args.shape), flops, reduce);
+}
+
+std::int64_t KernelCalls::attention_workspace(const kernels::AttentionShape& shape) const {
+    return table_.attention.backward_workspace(shape);
+}
+
+}  // namespace causeway
