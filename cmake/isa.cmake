@@ -23,8 +23,8 @@ function(causeway_isa_libraries)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${target} PRIVATE ${CAUSEWAY_XSIMD} causeway_flags)
     target_compile_definitions(${target} PRIVATE CAUSEWAY_KERNEL_ISA=${isa})
-    target_compile_options(${target} PRIVATE ${CAUSEWAY_ISA_FLAGS_${isa}} -O3 -ffp-contract=fast -fno-math-errno
-                           -fno-trapping-math)
+    target_compile_options(${target} PRIVATE ${CAUSEWAY_ISA_FLAGS_${isa}} -O3 -fno-math-errno -fno-trapping-math)
+    set_target_properties(${target} PROPERTIES CAUSEWAY_FUSES_PRODUCTS ON)
     # GCC 12's own AVX-512 intrinsics trip these warnings (GCC bug 105593).
     target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
   endforeach()

@@ -23,7 +23,9 @@ endif()
 
 # The flags every target of this project is compiled with.
 add_library(causeway_flags INTERFACE)
-target_compile_options(causeway_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
+# Products and sums are fused only where a target says so: the SIMD kernels do, see isa.cmake.
+target_compile_options(causeway_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
+  "-ffp-contract=$<IF:$<BOOL:$<TARGET_PROPERTY:CAUSEWAY_FUSES_PRODUCTS>>,fast,off>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 sees overlapping copies in operator+ of strings where there are none (GCC bug 105651).
   target_compile_options(causeway_flags INTERFACE -Wno-restrict)
