@@ -1,5 +1,6 @@
 #include "kernels/families.hpp"
 #include "kernels/gemm/blocking.hpp"
+#include "kernels/gemm/dot.hpp"
 #include "kernels/gemm/epilogue.hpp"
 #include "kernels/gemm/pack.hpp"
 
@@ -31,17 +32,18 @@ Block tile_block(const GemmArgs<float>& args, const GemmTiling& tiles, std::int6
     return block;
 }
 
+EvenSplit strips_of(const Block& block) { return {block.rows, divide_up(block.rows, tile_rows)}; }
+
 struct Panel {
     const float* data;
     std::int64_t ld;
 };
 
-/// A of one block: row r, step p at data + r * row_step + p * depth_step; packed strips stand one after the other.
+/// A of one block, read in place: row r, step p at data[r * ld + p] or, contiguous across the rows, data[p * ld + r].
 struct Rows {
     const float* data;
     std::int64_t ld;
     Contiguous contiguous;
-    bool packed;
 };
 
 /// One panel of B times all strips of A: columns [col, col + cols) of the block, cols <= tile_cols.
@@ -60,7 +62,7 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
     micro.ldb = b.ld;
     micro.cols = cols;
 
-    const EvenSplit strips{block.rows, divide_up(block.rows, tile_rows)};
+    const EvenSplit strips = strips_of(block);
     for (std::int64_t s = 0; s < strips.parts; ++s) {
         const std::int64_t begin = strips.begin(s);
         const std::int64_t rows = strips.begin(s + 1) - begin;
@@ -75,12 +77,7 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
             micro.init = in_c || block.first ? nullptr : micro.out;
             micro.ld_init = tile_cols;
         }
-        if (a.packed) {
-            micro.a = a.data + begin * block.depth;
-            micro.lda = rows;
-        } else {
-            micro.a = a.data + begin * (a.contiguous == Contiguous::rows ? 1 : a.ld);
-        }
+        micro.a = a.data + begin * (a.contiguous == Contiguous::rows ? 1 : a.ld);
         kernels.of[rows](micro);
         if (!direct && block.last) finish(args, {micro.out, block.row + begin, rows, col, cols, on_top_of_c});
     }
@@ -106,6 +103,13 @@ void pack_nn(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, f
 
 bool wants_packed(GemmForm form, std::int64_t m, std::int64_t, std::int64_t) { return form == GemmForm::nt && m > 1; }
 
+/// Rows of B (K,N) whose distance is a multiple of 4 KiB all fall into the same few sets of L1 and L2: such a panel is
+/// copied when enough strips of A use the copy. Any other panel is read where it is, which costs less.
+bool read_in_place(const Block& block, std::int64_t ldb, std::int64_t cols) {
+    if (!has_masked_loads && cols < tile_cols) return false;
+    return ldb % 1024 != 0 || block.depth < 32 || block.rows < 4 * tile_rows;
+}
+
 /// The panel of B at column col for the block's steps, packed into `scratch` where it cannot be read in place.
 template <GemmForm form>
 Panel panel_of_b(const GemmArgs<float>& args, const Block& block, std::int64_t col, std::int64_t cols, float* scratch) {
@@ -116,7 +120,7 @@ Panel panel_of_b(const GemmArgs<float>& args, const Block& block, std::int64_t c
         pack_panel_nt(args.b + col * args.ldb + block.p, args.ldb, cols, block.depth, scratch);
     } else {
         const float* b = args.b + block.p * args.ldb + col;
-        if (block.rows <= 2 * tile_rows && (has_masked_loads || cols == tile_cols)) return {b, args.ldb};
+        if (read_in_place(block, args.ldb, cols)) return {b, args.ldb};
         pack_panel_nn(b, args.ldb, cols, block.depth, scratch);
     }
     return {scratch, tile_cols};
@@ -158,29 +162,6 @@ void for_each_block(const GemmArgs<float>& args, Block tile, const EvenSplit& de
     }
 }
 
-/// nt and nn: A is read in place, its rows are contiguous along k.
-template <GemmForm form>
-void multiply_rows(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
-    alignas(64) float panel[max_depth * tile_cols];
-    alignas(64) float waiting[max_rows * tile_cols];
-    const GemmTiling tiles = tiling(form, args.m, args.n, args.k);
-    const EvenSplit depths{args.k, larger(1, divide_up(args.k, max_depth))};
-    for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
-        for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
-            const Rows a{args.a + block.row * args.lda + block.p, args.lda, Contiguous::depth, false};
-            multiply_block<form>(args, block, a, panel);
-        });
-    }
-}
-
-void nt(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
-    multiply_rows<GemmForm::nt>(args, tile_begin, tile_end);
-}
-
-void nn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
-    multiply_rows<GemmForm::nn>(args, tile_begin, tile_end);
-}
-
 /// a_sums[m] = (+)= sum over the block's k of A[k, m].
 void sum_columns(const GemmArgs<float>& args, const Block& block) {
     for (std::int64_t r = 0; r < block.rows; r += lanes) {
@@ -197,32 +178,47 @@ void sum_columns(const GemmArgs<float>& args, const Block& block) {
     }
 }
 
-void pack_rows(const GemmArgs<float>& args, const Block& block, float* packed) {
-    const EvenSplit strips{block.rows, divide_up(block.rows, tile_rows)};
-    const float* a = args.a + block.p * args.lda + block.row;
-    for (std::int64_t s = 0; s < strips.parts; ++s) {
-        const std::int64_t begin = strips.begin(s);
-        pack_strip(a + begin, args.lda, strips.begin(s + 1) - begin, block.depth, packed + begin * block.depth);
+template <GemmForm form>
+void multiply_tiles(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    constexpr bool tn = form == GemmForm::tn;
+    constexpr std::int64_t depth_limit = tn ? max_depth_tn : max_depth;
+    alignas(64) float panel[depth_limit * tile_cols];
+    alignas(64) float waiting[larger(max_rows, max_rows_tn) * tile_cols];
+    const GemmTiling tiles = tiling(form, args.m, args.n, args.k);
+    const EvenSplit depths{args.k, larger(1, divide_up(args.k, depth_limit))};
+    for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
+        for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
+            const Rows a = tn ? Rows{args.a + block.p * args.lda + block.row, args.lda, Contiguous::rows}
+                              : Rows{args.a + block.row * args.lda + block.p, args.lda, Contiguous::depth};
+            if (tn && args.epilogue.a_sums && block.col == 0) sum_columns(args, block);
+            multiply_block<form>(args, block, a, panel);
+        });
     }
 }
 
-void tn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
-    alignas(64) float panel[max_depth_tn * tile_cols];
-    alignas(64) float packed[max_depth_tn * max_rows_tn + lanes];
-    alignas(64) float waiting[max_rows_tn * tile_cols];
-    const GemmTiling tiles = tiling(GemmForm::tn, args.m, args.n, args.k);
-    const EvenSplit depths{args.k, larger(1, divide_up(args.k, max_depth_tn))};
-    for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
-        for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
-            if (args.epilogue.a_sums && block.col == 0) sum_columns(args, block);
-            Rows a{args.a + block.p * args.lda + block.row, args.lda, Contiguous::rows, false};
-            if (block.cols > 2 * tile_cols) {
-                pack_rows(args, block, packed);
-                a = {packed, 0, Contiguous::rows, true};
-            }
-            multiply_block<GemmForm::tn>(args, block, a, panel);
-        });
+/// nt with one row and B as it is: no panel is worth packing for a single use.
+void multiply_row(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    alignas(64) float waiting[tile_cols];
+    const GemmTiling tiles = tiling(GemmForm::nt, args.m, args.n, args.k);
+    const std::int64_t end = smaller(args.n, tile_end * tiles.cols);
+    for (std::int64_t col = tile_begin * tiles.cols; col < end; col += lanes) {
+        const std::int64_t cols = smaller(lanes, end - col);
+        dot_columns(args.a, args.b + col * args.ldb, args.ldb, cols, args.k, waiting);
+        finish(args, {waiting, 0, 1, col, cols, false});
     }
+}
+
+void nt(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    if (args.m == 1 && !args.packed_b) return multiply_row(args, tile_begin, tile_end);
+    multiply_tiles<GemmForm::nt>(args, tile_begin, tile_end);
+}
+
+void nn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    multiply_tiles<GemmForm::nn>(args, tile_begin, tile_end);
+}
+
+void tn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    multiply_tiles<GemmForm::tn>(args, tile_begin, tile_end);
 }
 
 }  // namespace

@@ -1,15 +1,21 @@
 #pragma once
 
-// Copies of A and B in the order in which the micro-kernel reads them.
+// Panels of B copied into the order in which the micro-kernel reads them.
 
 #include "kernels/gemm/microkernel.hpp"
 #include "kernels/gemm/transpose.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
-inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+constexpr std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// [0, total) in `parts` pieces of equal size, the first ones larger by one where it does not divide.
+struct EvenSplit {
+    std::int64_t total, parts;
+    std::int64_t begin(std::int64_t part) const { return part * (total / parts) + smaller(part, total % parts); }
+};
 
 /// Panel (depth, tile_cols) of B^T, B (cols, depth) with cols <= tile_cols; columns beyond are zero.
 inline void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t depth, float* panel) {
@@ -47,25 +53,14 @@ inline void pack_panel_nn(const float* b, std::int64_t ldb, std::int64_t cols, s
         }
         return;
     }
-    const std::int64_t left = smaller(cols, lanes);
     for (std::int64_t p = 0; p < depth; ++p) {
-        store(panel + p * tile_cols, load_partial(b + p * ldb, left));
-        store(panel + p * tile_cols + lanes,
-              cols > lanes ? load_partial(b + p * ldb + lanes, cols - lanes) : Vec(0.0f));
-    }
-}
-
-/// Strip (depth, rows) of A (depth, M), rows <= tile_rows. Writes up to lanes floats more than that.
-inline void pack_strip(const float* a, std::int64_t lda, std::int64_t rows, std::int64_t depth, float* strip) {
-    for (std::int64_t p = 0; p < depth; ++p) {
-        const float* from = a + p * lda;
-        float* to = strip + p * rows;
-        if constexpr (tile_rows <= lanes) {
-            store(to, load_partial(from, rows));  // the next step overwrites what is too much
+        const float* from = b + p * ldb;
+        float* to = panel + p * tile_cols;
+        if constexpr (has_masked_loads) {
+            store(to, load_partial(from, smaller(cols, lanes)));
+            store(to + lanes, cols > lanes ? load_partial(from + lanes, cols - lanes) : Vec(0.0f));
         } else {
-            std::int64_t r = 0;
-            for (; r + lanes <= rows; r += lanes) store(to + r, load(from + r));
-            for (; r < rows; ++r) to[r] = from[r];
+            for (std::int64_t j = 0; j < tile_cols; ++j) to[j] = j < cols ? from[j] : 0.0f;
         }
     }
 }
