@@ -46,9 +46,25 @@ struct Rows {
     Contiguous contiguous;
 };
 
+/// The panel of B that comes next: `steps` rows of tile_cols floats.
+struct Ahead {
+    Panel panel;
+    std::int64_t steps;
+};
+
+/// Asks for strip s's share of the next panel.
+void prefetch(const Ahead& ahead, const EvenSplit& strips, std::int64_t s) {
+    const EvenSplit shares{ahead.steps, strips.parts};
+    const std::int64_t end = shares.begin(s + 1);
+    for (std::int64_t p = shares.begin(s); p < end; ++p) {
+        const float* row = ahead.panel.data + p * ahead.panel.ld;
+        for (std::int64_t j = 0; j < tile_cols; j += 16) __builtin_prefetch(row + j, 0, 3);
+    }
+}
+
 /// One panel of B times all strips of A: columns [col, col + cols) of the block, cols <= tile_cols.
-void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows& a, Panel b, std::int64_t col,
-                    std::int64_t cols) {
+void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows& a, Panel b, const Ahead& ahead,
+                    std::int64_t col, std::int64_t cols) {
     const bool plain = is_plain(args);
     const bool in_c = partial_sums_in_c(args);
     const bool direct = in_c && (plain || !block.last);
@@ -78,6 +94,7 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
             micro.ld_init = tile_cols;
         }
         micro.a = a.data + begin * (a.contiguous == Contiguous::rows ? 1 : a.ld);
+        prefetch(ahead, strips, s);
         kernels.of[rows](micro);
         if (!direct && block.last) finish(args, {micro.out, block.row + begin, rows, col, cols, on_top_of_c});
     }
@@ -127,11 +144,23 @@ Panel panel_of_b(const GemmArgs<float>& args, const Block& block, std::int64_t c
 }
 
 template <GemmForm form>
+Ahead panel_ahead(const GemmArgs<float>& args, const Block& block, std::int64_t col) {
+    if (col >= block.col + block.cols) return {{nullptr, 0}, 0};
+    if (form != GemmForm::tn && args.packed_b) {
+        return {{args.packed_b + col * args.k + block.p * tile_cols, tile_cols}, block.depth};
+    }
+    if (form == GemmForm::nt) return {{nullptr, 0}, 0};
+    return {{args.b + block.p * args.ldb + col, args.ldb}, block.depth};
+}
+
+template <GemmForm form>
 void multiply_block(const GemmArgs<float>& args, const Block& block, const Rows& a, float* scratch) {
     for (std::int64_t j = 0; j < block.cols; j += tile_cols) {
+        const std::int64_t col = block.col + j;
         const std::int64_t cols = smaller(tile_cols, block.cols - j);
-        const Panel b = panel_of_b<form>(args, block, block.col + j, cols, scratch);
-        multiply_panel(args, block, a, b, block.col + j, cols);
+        const Panel b = panel_of_b<form>(args, block, col, cols, scratch);
+        const Ahead ahead = panel_ahead<form>(args, block, col + tile_cols);
+        multiply_panel(args, block, a, b, ahead, col, cols);
     }
 }
 
