@@ -97,13 +97,15 @@ void backward_delta(const AttentionBackwardArgs<float>& args, std::int64_t tile_
 struct Step {
     const AttentionBackwardArgs<float>& args;
     BackwardTile& tile;
-    const float* q;      ///< row 0 of the block of queries
-    const float* dout;   ///< the same
-    const float* lse;    ///< the same
-    const float* delta;  ///< the same
-    std::int64_t rows;   ///< queries in the block
-    std::int64_t keys;   ///< keys in the block
-    std::int64_t seen;   ///< keys of the block that row 0 sees, before clipping to [0, keys]; row r sees r more
+    const float* q;         ///< row 0 of the block of queries
+    const float* dout;      ///< the same
+    const float* lse;       ///< the same
+    const float* delta;     ///< the same
+    QueryGradient dq;       ///< the same
+    std::int64_t rows;      ///< queries in the block
+    std::int64_t keys;      ///< keys in the block
+    std::int64_t seen;      ///< keys of the block that row 0 sees, before clipping to [0, keys]; row r sees r more
+    std::int64_t prefetch;  ///< rows to the end of Q when the next block's rows must be fetched ahead, else 0
 
     std::int64_t seen_by(std::int64_t r) const { return args.shape.causal ? most(0, least(keys, seen + r)) : keys; }
 };
@@ -116,6 +118,11 @@ void scores(const Step& step) {
         const std::int64_t r = row_begin(step.rows, t);
         const std::int64_t n = row_begin(step.rows, t + 1) - r;
         const std::int64_t vecs = divide_up(step.seen_by(r + n - 1), lanes);
+        for (std::int64_t i = r + query_block; i < least(r + n + query_block, step.prefetch); ++i) {
+            prefetch_row(step.q + i * args.q.token_stride, dim);
+            prefetch_row(step.dout + i * args.dout.token_stride, dim);
+            prefetch_row(step.dq.data + i * step.dq.stride, dim);
+        }
         multiply_rows<false>(n, vecs, dim, step.q + r * args.q.token_stride, args.q.token_stride, step.tile.k_t,
                              key_block, step.tile.p + r * key_block, key_block, Start::zero);
         multiply_rows<false>(n, vecs, dim, step.dout + r * args.dout.token_stride, args.dout.token_stride,
@@ -169,7 +176,8 @@ void key_gradients(const Step& step) {
 }
 
 /// dQ (+)= dS K, over the keys that the last row of a tile of rows sees.
-void query_gradient(const Step& step, const QueryGradient& to) {
+void query_gradient(const Step& step) {
+    const QueryGradient& to = step.dq;
     const std::int64_t dim = step.args.shape.head_dim;
     const std::int64_t padded = round_up(dim, lanes);
     const bool in_place = dim == padded;
@@ -196,12 +204,11 @@ void query_gradient(const Step& step, const QueryGradient& to) {
 
 /// All queries of head h that see keys [j, j + keys), whose K and V are packed.
 void head_step(const AttentionBackwardArgs<float>& args, BackwardTile& tile, std::int64_t b, std::int64_t h,
-               std::int64_t j, std::int64_t keys, QueryGradient dq) {
+               std::int64_t j, std::int64_t keys, const QueryGradient& dq) {
     const AttentionShape& shape = args.shape;
     const std::int64_t head = (b * shape.heads + h) * shape.queries;
     const float* q = args.q.data + b * args.q.batch_stride + h * args.q.head_stride;
     const float* dout = args.dout.data + b * args.dout.batch_stride + h * args.dout.head_stride;
-    float* to = dq.data;
     for (std::int64_t i = first_query(shape, j); i < shape.queries; i += query_block) {
         const Step step{args,
                         tile,
@@ -209,14 +216,15 @@ void head_step(const AttentionBackwardArgs<float>& args, BackwardTile& tile, std
                         dout + i * args.dout.token_stride,
                         args.lse + head + i,
                         args.workspace + head + i,
+                        {dq.data + i * dq.stride, dq.stride, dq.store},
                         least(query_block, shape.queries - i),
                         keys,
-                        i + 1 + shape.keys - shape.queries - j};
+                        i + 1 + shape.keys - shape.queries - j,
+                        exceeds_l2(shape) ? shape.queries - i : 0};
         scores(step);
         probabilities(step);
         key_gradients(step);
-        dq.data = to + i * dq.stride;
-        query_gradient(step, dq);
+        query_gradient(step);
     }
 }
 

@@ -23,6 +23,7 @@ struct ForwardTile {
     alignas(64) float max[query_block];     ///< running maximum, in powers of 2
     alignas(64) float sum[query_block];
     alignas(64) float alpha[query_block];
+    bool prefetch;  ///< K and V of a head do not stay in L2 between two blocks of queries
 };
 
 /// Rows [0, n) of S^T, one vector wide, become P^T. Lane l sees rows below `limit` + l.
@@ -79,6 +80,9 @@ void group_step(const AttentionForwardArgs<float>& args, ForwardTile& tile, std:
     if (all == 0) return;
     const bool first = j == 0;
     float* s = tile.s;
+    const std::int64_t ahead = key_block + group * pair;  // a share of the next block's rows
+    const std::int64_t ahead_end = tile.prefetch ? least(ahead + pair, shape.keys - j) : 0;
+    for (std::int64_t n = ahead; n < ahead_end; ++n) prefetch_row(k + n * args.k.token_stride, dim);
     multiply<false>(both, vecs, dim, k, args.k.token_stride, tile.q[group], pair, s, pair, Start::zero);
     multiply<false>(all - both, 1, dim, k + both * args.k.token_stride, args.k.token_stride, tile.q[group] + lanes,
                     pair, s + both * pair + lanes, pair, Start::zero);
@@ -89,6 +93,7 @@ void group_step(const AttentionForwardArgs<float>& args, ForwardTile& tile, std:
             shape.causal ? i + vec * lanes + 1 + shape.keys - shape.queries - j : key_block;  // of lane 0
         softmax_columns(s + vec * lanes, n, limit, first, tile.max + at, tile.sum + at, tile.alpha + at);
     }
+    for (std::int64_t n = ahead; n < ahead_end; ++n) prefetch_row(v + n * args.v.token_stride, dim);
     float* out = tile.out[group];
     multiply<true>(dim, vecs, both, v, args.v.token_stride, s, pair, out, pair, first ? Start::zero : Start::scale,
                    tile.alpha + group * pair);
@@ -138,6 +143,7 @@ void forward_block(const AttentionForwardArgs<float>& args, std::int64_t b, std:
                    std::int64_t rows) {
     ForwardTile tile;
     const AttentionShape& shape = args.shape;
+    tile.prefetch = exceeds_l2(shape);
     const std::int64_t kv_head = h / (shape.heads / shape.kv_heads);
     const float* q = args.q.data + b * args.q.batch_stride + i * args.q.token_stride + h * args.q.head_stride;
     const float* k = args.k.data + b * args.k.batch_stride + kv_head * args.k.head_stride;

@@ -199,17 +199,21 @@ inline void pack_transposed(const float* from, std::int64_t stride, std::int64_t
         for (std::int64_t c = 0; c < cols; c += lanes) {
             const std::int64_t width = least(lanes, cols - c);
             const float* corner = from + r * stride + c;
+            float* column = to + c * ld + r;
             Vec x[lanes];
             if (height == lanes && width == lanes) {
 #pragma GCC unroll 16
                 for (std::int64_t i = 0; i < lanes; ++i) x[i] = load(corner + i * stride);
+                transpose(x);
+#pragma GCC unroll 16
+                for (std::int64_t i = 0; i < lanes; ++i) store(column + i * ld, x[i] * Vec(factor));
             } else {
                 for (std::int64_t i = 0; i < lanes; ++i) {
                     x[i] = i < height ? load_partial(corner + i * stride, width) : Vec(0.0f);
                 }
+                transpose(x);
+                for (std::int64_t i = 0; i < width; ++i) store(column + i * ld, x[i] * Vec(factor));
             }
-            transpose(x);
-            for (std::int64_t i = 0; i < width; ++i) store(to + (c + i) * ld + r, x[i] * Vec(factor));
         }
     }
 }
@@ -222,15 +226,19 @@ inline void unpack_transposed(const float* from, std::int64_t ld, std::int64_t r
         const Vec factor = load(factors + r);
         for (std::int64_t c = 0; c < cols; c += lanes) {
             const std::int64_t width = least(lanes, cols - c);
-            Vec x[lanes];
-            for (std::int64_t i = 0; i < lanes; ++i) {
-                x[i] = i < width ? load(from + (c + i) * ld + r) * factor : Vec(0.0f);
-            }
-            transpose(x);
             float* corner = to + r * stride + c;
-            if (width == lanes) {
-                for (std::int64_t i = 0; i < height; ++i) store(corner + i * stride, x[i]);
+            Vec x[lanes];
+            if (height == lanes && width == lanes) {
+#pragma GCC unroll 16
+                for (std::int64_t i = 0; i < lanes; ++i) x[i] = load(from + (c + i) * ld + r) * factor;
+                transpose(x);
+#pragma GCC unroll 16
+                for (std::int64_t i = 0; i < lanes; ++i) store(corner + i * stride, x[i]);
             } else {
+                for (std::int64_t i = 0; i < lanes; ++i) {
+                    x[i] = i < width ? load(from + (c + i) * ld + r) * factor : Vec(0.0f);
+                }
+                transpose(x);
                 for (std::int64_t i = 0; i < height; ++i) store_partial(corner + i * stride, x[i], width);
             }
         }
@@ -245,6 +253,17 @@ inline void pack_rows(const float* from, std::int64_t stride, std::int64_t rows,
         for (; c + lanes <= cols; c += lanes) store(to + r * ld + c, load(from + r * stride + c) * Vec(factor));
         if (c < cols) store(to + r * ld + c, load_partial(from + r * stride + c, cols - c) * Vec(factor));
     }
+}
+
+/// Whether what is read of one head again and again (K and V, or Q, dO and dQ) is more than about 1 MiB. Rows then come
+/// from farther away than L2, each from a page of its own, where the hardware does not prefetch.
+inline bool exceeds_l2(const AttentionShape& shape) {
+    return most(shape.queries, shape.keys) * shape.head_dim > 128 * 1024;
+}
+
+/// Asks for the first n floats at `from`, which a later step reads.
+inline void prefetch_row(const float* from, std::int64_t n) {
+    for (std::int64_t c = 0; c < n; c += 16) __builtin_prefetch(from + c);
 }
 
 /// Fills the backward part of the table; the forward's add_attention calls it.
