@@ -10,9 +10,9 @@
 namespace causeway {
 namespace {
 
-KernelTables choose_kernels(const Config& config, DType dtype) {
-    if (dtype == DType::f64) return {nullptr, &kernels::reference_table<double>()};
-    return {&kernels::kernel_table(choose_isa(config.runtime.isa)), nullptr};
+KernelTables choose_kernels(const Config& config, const CompileOptions& options) {
+    if (options.dtype == DType::f64) return {nullptr, &kernels::reference_table<double>()};
+    return {&kernels::kernel_table(options.isa ? *options.isa : choose_isa(config.runtime.isa)), nullptr};
 }
 
 Head head_of(Mode mode) {
@@ -35,7 +35,7 @@ Graph fuse(Graph graph) { return fuse_norm_residual(fuse_epilogue(graph)); }
 }  // namespace
 
 ExecutionPlan compile(const Config& config, const CompileOptions& options, SharedLayout& shared) {
-    const KernelTables tables = choose_kernels(config, options.dtype);
+    const KernelTables tables = choose_kernels(config, options);
     const bool inspect = options.mode == Mode::inspect;
     const bool keep_values = options.keep_values || inspect;
     const bool reuse = config.runtime.memory_reuse && !keep_values;

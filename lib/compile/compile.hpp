@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
+#include "base/isa.hpp"
 #include "compile/memory_plan.hpp"
 #include "config/config.hpp"
 #include "plan/execution_plan.hpp"
@@ -24,6 +26,7 @@ struct CompileOptions {
     std::int64_t sequence_length = 0;  ///< 0: train.sequence_length
     DType dtype = DType::f32;          ///< f64 runs on the reference kernels
     bool fuse = true;                  ///< false: one step an op, to compare with
+    std::optional<Isa> isa;            ///< of an f32 plan; none: choose_isa(runtime.isa)
     bool keep_values = false;          ///< every value stays readable, in a buffer of its own, as in inspect
 };
 

@@ -89,6 +89,7 @@ class Lowerer {
             PlannedNode planned;
             planned.name = node.name;
             planned.op = node.op->name;
+            planned.summary = node.op->summary;
             planned.attributes = attributes_text(node.attributes);
             planned.inputs = indices(node.inputs);
             planned.outputs = indices(node.outputs);

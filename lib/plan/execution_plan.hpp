@@ -93,6 +93,7 @@ struct PlannedValue {
 struct PlannedNode {
     std::string name;
     std::string op;
+    std::string summary;  ///< what the op does, in a line
     std::string attributes;
     std::vector<std::int32_t> inputs;  ///< indices into values, -1 for an absent one
     std::vector<std::int32_t> outputs;
