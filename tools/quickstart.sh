@@ -20,7 +20,7 @@ build release causeway_products
 
 cd "$root" # the config names its text relative to the tree
 say "Training configs/kjv_bytes.json"
-"$causeway" train configs/kjv_bytes.json --out "$run" "$@"
+"$causeway" train configs/kjv_bytes.json --out "$run" --overwrite "$@"
 for prompt in "In the beginning" "And the LORD said unto Moses"; do
     say "What it writes after \"$prompt\""
     "$causeway" generate "$run" --prompt "$prompt" --max-new-tokens 200
