@@ -32,7 +32,8 @@ template <int parity>
 struct EveryOtherGroup {
     static constexpr int at(int i) {
         constexpr int width = static_cast<int>(lanes);
-        const int group = i / 4 % (width / 8);
+        constexpr int pairs = width >= 8 ? width / 8 : 1;  // a register of four lanes is one group: never asked
+        const int group = i / 4 % pairs;
         return (i >= width / 2 ? width : 0) + 4 * (2 * group + parity) + i % 4;
     }
 };
