@@ -59,7 +59,11 @@ int main(int argc, char** argv) {
         return 1;
     }
     bench::register_attention();
+    bench::register_elementwise();
     bench::register_gemm();
+    bench::register_loss();
+    bench::register_norm();
+    bench::register_optimizer();
     bench::register_softmax();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();

@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "families.hpp"
+#include "support/bench.hpp"
+
+namespace causeway::bench {
+namespace {
+
+/// The size of the activations of a GPT-2 layer at 256 tokens.
+constexpr std::int64_t rows = 256, cols = 3072;
+
+/// body(begin, end) over n elements, in pieces a thread can take.
+template <class Body>
+void run_elements(std::int64_t n, Body body) {
+    constexpr std::int64_t piece = 4096;
+    run_tiles((n + piece - 1) / piece,
+              [&](std::int64_t begin, std::int64_t end) { body(begin * piece, std::min(n, end * piece)); });
+}
+
+using Map = void (*)(const kernels::ElementwiseKernels<float>& kernels, const float* x, const float* dy, float* y,
+                     std::int64_t begin, std::int64_t end);
+
+/// A map over rows x cols elements that reads `inputs` arrays.
+void add_map(const char* name, int inputs, Map map) {
+    const double bytes = 4.0 * (inputs + 1) * static_cast<double>(rows * cols);
+    add_case(fmt::format("{}/f32/{}x{}", name, rows, cols), {.bytes = bytes}, [map] {
+        auto x = random_floats(rows * cols, 1);
+        for (float& value : x) value *= 4;  // both ends of GELU
+        const auto dy = random_floats(rows * cols, 2);
+        std::vector<float> y(x.size());
+        return [=]() mutable {
+            run_elements(rows * cols, [&](std::int64_t begin, std::int64_t end) {
+                map(kernels().elementwise, x.data(), dy.data(), y.data(), begin, end);
+            });
+        };
+    });
+}
+
+using Kernels = kernels::ElementwiseKernels<float>;
+using kernels::Activation;
+
+template <Activation kind>
+void forward(const Kernels& kernels, const float* x, const float*, float* y, std::int64_t begin, std::int64_t end) {
+    kernels.activation_forward(kind, x, y, begin, end);
+}
+
+template <Activation kind>
+void backward(const Kernels& kernels, const float* x, const float* dy, float* y, std::int64_t begin, std::int64_t end) {
+    kernels.activation_backward(kind, x, dy, y, begin, end);
+}
+
+void add(const Kernels& kernels, const float* x, const float* dy, float* y, std::int64_t begin, std::int64_t end) {
+    kernels.add(x, dy, y, begin, end);
+}
+
+template <auto function>
+void apply(const Kernels& kernels, const float* x, const float*, float* y, std::int64_t begin, std::int64_t end) {
+    (kernels.*function)(x, y, begin, end);
+}
+
+}  // namespace
+
+void register_elementwise() {
+    add_map("gelu_tanh", 1, forward<Activation::gelu_tanh>);
+    add_map("gelu_erf", 1, forward<Activation::gelu_erf>);
+    add_map("gelu_tanh_bwd", 2, backward<Activation::gelu_tanh>);
+    add_map("gelu_erf_bwd", 2, backward<Activation::gelu_erf>);
+    add_map("add", 2, add);
+    add_map("exp", 1, apply<&Kernels::exp>);
+    add_map("tanh", 1, apply<&Kernels::tanh>);
+    add_map("erf", 1, apply<&Kernels::erf>);
+    add_case(fmt::format("column_sums/f32/{}x{}", rows, cols), {.bytes = 4.0 * rows * cols}, [] {
+        const auto x = random_floats(rows * cols, 1);
+        std::vector<float> y(static_cast<std::size_t>(cols));
+        return [=]() mutable {
+            run_tiles(cols / 128, [&](std::int64_t begin, std::int64_t end) {
+                kernels().elementwise.column_sums(x.data(), cols, rows, y.data(), false, begin * 128, end * 128);
+            });
+        };
+    });
+}
+
+}  // namespace causeway::bench
