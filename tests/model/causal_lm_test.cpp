@@ -1,0 +1,78 @@
+#include "model/causal_lm.hpp"
+
+#include <string>
+
+#include "support/catch.hpp"
+
+using namespace causeway;
+
+namespace {
+
+Config config_of(const std::string& model) { return parse_config("{\"model\": " + model + "}", "test"); }
+
+Graph build(const ModelConfig& model, std::int64_t batch = 2, std::int64_t length = 4) {
+    CausalLmOptions options;
+    options.batch = batch;
+    options.sequence_length = length;
+    return build_causal_lm(model, options);
+}
+
+std::int64_t parameters(const Graph& graph) {
+    std::int64_t count = 0;
+    for (ValueId id : graph.with_role(Role::parameter)) count += graph.shape(id).elements();
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("S1-17 the attention-only model has 8,384 parameters") {
+    const Config config = load_config(CAUSEWAY_SOURCE_DIR "/configs/repeat_h4.json");
+    CHECK(parameters(build(config.model)) == 8384);
+}
+
+TEST_CASE("S1-02..05 the fused QKV is one tensor (3D, D) with bias beside the output projection") {
+    const Config config = load_config(CAUSEWAY_SOURCE_DIR "/configs/repeat_h4.json");
+    const Graph graph = build(config.model);
+    CHECK(graph.shape(graph.find("h.0.attn.qkv.weight")) == Shape({96, 32}));
+    CHECK(graph.shape(graph.find("h.0.attn.qkv.bias")) == Shape({96}));
+    CHECK(graph.shape(graph.find("h.0.attn.proj.weight")) == Shape({32, 32}));
+    std::string names;
+    for (ValueId id : graph.with_role(Role::parameter)) names += graph.value(id).name + " ";
+    CHECK(names ==
+          "wte.weight h.0.attn.qkv.weight h.0.attn.qkv.bias h.0.attn.proj.weight h.0.attn.proj.bias lm_head.weight "
+          "lm_head.bias ");
+}
+
+TEST_CASE("S1-25,26 the byte model of the King James Bible has 834,304 parameters, GPT-2 124,439,808") {
+    CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/kjv_bytes.json").model)) == 834304);
+    CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/gpt2_124m.json").model)) == 124439808);
+}
+
+TEST_CASE("A tied head has no weight of its own (B35)") {
+    const Graph tied = build(config_of(R"({"tie_word_embeddings": true})").model);
+    CHECK_FALSE(tied.find("lm_head.weight"));
+    const Graph untied = build(config_of(R"({"tie_word_embeddings": false, "lm_head_bias": true})").model);
+    CHECK(untied.find("lm_head.weight"));
+    CHECK(untied.find("lm_head.bias"));
+    CHECK(parameters(untied) - parameters(tied) == 256 * 128 + 256);
+}
+
+TEST_CASE("Post-norm models have no final norm, pre-norm ones do") {
+    CHECK(build(config_of(R"({"norm_placement": "pre"})").model).find("ln_f.weight"));
+    CHECK_FALSE(build(config_of(R"({"norm_placement": "post"})").model).find("ln_f.weight"));
+}
+
+TEST_CASE("Positions are learned, sinusoidal (no parameter) or absent") {
+    CHECK(build(config_of(R"({"position_embedding": "learned"})").model).find("wpe.weight"));
+    const Graph sinusoidal = build(config_of(R"({"position_embedding": "sinusoidal"})").model);
+    CHECK_FALSE(sinusoidal.find("wpe.weight"));
+    CHECK(sinusoidal.value(sinusoidal.find("sinusoidal")).role == Role::constant);
+    const Graph none = build(config_of(R"({"position_embedding": "none"})").model);
+    CHECK_FALSE(none.find("positions"));
+}
+
+TEST_CASE("S1-11,12 more positions than the model has are refused") {
+    ModelConfig model = config_of(R"({"max_position_embeddings": 8})").model;
+    CHECK_NOTHROW(build(model, 1, 8));
+    CHECK_THROWS_WITH(build(model, 1, 9), contains("9 positions are asked for, the table has 8"));
+}

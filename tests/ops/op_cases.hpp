@@ -1,0 +1,131 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "ops/ops.hpp"
+
+namespace causeway::test {
+
+/// The sizes of an op case: odd on purpose, one token, and more than a tile.
+struct CaseSize {
+    std::int64_t batch, length, heads, head_dim, vocab;
+    std::int64_t dim() const { return heads * head_dim; }
+};
+
+/// Builds forward graphs that put one operation between an embedding and a loss, so that its gradient reaches
+/// parameters on both sides of it.
+class OpGraph {
+  public:
+    OpGraph(const CaseSize& size, DType dtype) : size_(size), dtype_(dtype) {
+        tokens_ = input("tokens");
+        table_ = parameter("table", {size.vocab, size.dim()});
+        x_ = graph_.emit(ops::embedding(), "embedding", {tokens_, table_});
+    }
+
+    ValueId x() const { return x_; }
+    Graph& graph() { return graph_; }
+    const CaseSize& size() const { return size_; }
+
+    ValueId parameter(const std::string& name, const Shape& shape) {
+        Value value;
+        value.name = name;
+        value.desc = {dtype_, shape};
+        value.role = Role::parameter;
+        value.trainable = true;
+        value.initializer = {Initializer::Kind::uniform, 0.8};
+        return graph_.add_value(std::move(value));
+    }
+
+    ValueId linear(const std::string& name, ValueId x, std::int64_t out, bool bias = true) {
+        const ValueId weight = parameter(name + ".weight", {out, graph_.shape(x).back()});
+        const ValueId b = bias ? parameter(name + ".bias", {out}) : ValueId{};
+        return graph_.emit(ops::linear(), name, {x, weight, b}, {{"activation", std::string("none")}});
+    }
+
+    /// Ends the graph: tied or separate head on y.
+    Graph finish(ValueId y, bool tied, bool bias) {
+        const ValueId weight = tied ? table_ : parameter("head.weight", {size_.vocab, graph_.shape(y).back()});
+        const ValueId b = bias ? parameter("head.bias", {size_.vocab}) : ValueId{};
+        graph_.emit(ops::lm_head_loss(), "loss", {y, weight, b, input("targets")});
+        return std::move(graph_);
+    }
+
+  private:
+    ValueId input(const std::string& name) {
+        Value value;
+        value.name = name;
+        value.desc = {DType::i32, {size_.batch, size_.length}};
+        value.role = Role::input;
+        return graph_.add_value(std::move(value));
+    }
+
+    CaseSize size_;
+    DType dtype_;
+    Graph graph_;
+    ValueId tokens_, table_, x_;
+};
+
+/// One operation under test; adding an op to the table tests its gradient and every instruction set.
+struct OpCase {
+    std::string name;
+    std::function<Graph(OpGraph&)> build;
+};
+
+inline Attributes attention_attributes(const CaseSize& size, bool causal) {
+    return {{"heads", size.heads},
+            {"kv_heads", size.heads},
+            {"head_dim", size.head_dim},
+            {"scale", 0.7},
+            {"causal", causal}};
+}
+
+inline std::vector<OpCase> op_cases() {
+    const auto attention = [](const OpDef& op, bool causal) {
+        return [&op, causal](OpGraph& g) {
+            const ValueId qkv = g.linear("qkv", g.x(), 3 * g.size().dim());
+            return g.finish(g.graph().emit(op, "attention", {qkv}, attention_attributes(g.size(), causal)), false,
+                            false);
+        };
+    };
+    const auto gelu = [](const char* kind) {
+        return [kind](OpGraph& g) {
+            return g.finish(g.graph().emit(ops::gelu(), "gelu", {g.x()}, {{"activation", std::string(kind)}}), false,
+                            true);
+        };
+    };
+    return {
+        {"embedding and head", [](OpGraph& g) { return g.finish(g.x(), false, true); }},
+        {"tied embedding and head", [](OpGraph& g) { return g.finish(g.x(), true, false); }},
+        {"positions",
+         [](OpGraph& g) {
+             const ValueId table = g.parameter("positions.weight", {g.size().length + 3, g.size().dim()});
+             return g.finish(g.graph().emit(ops::positions(), "positions", {g.x(), table}), false, false);
+         }},
+        {"linear", [](OpGraph& g) { return g.finish(g.linear("linear", g.x(), 7), false, false); }},
+        {"linear without bias",
+         [](OpGraph& g) { return g.finish(g.linear("linear", g.x(), 33, false), false, false); }},
+        {"layernorm",
+         [](OpGraph& g) {
+             const ValueId w = g.parameter("w", {g.size().dim()}), b = g.parameter("b", {g.size().dim()});
+             return g.finish(g.graph().emit(ops::layernorm(), "norm", {g.x(), w, b}, {{"eps", 1e-5}}), false, false);
+         }},
+        {"gelu (erf)", gelu("gelu")},
+        {"gelu (tanh)", gelu("gelu_new")},
+        {"softmax",
+         [](OpGraph& g) { return g.finish(g.graph().emit(ops::softmax(), "softmax", {g.x()}), false, false); }},
+        {"add, both sides of one value",
+         [](OpGraph& g) {
+             const ValueId y = g.linear("linear", g.x(), g.size().dim());
+             return g.finish(g.graph().emit(ops::add(), "sum", {g.x(), y}), false, false);
+         }},
+        {"attention", attention(ops::attention(), true)},
+        {"attention, not causal", attention(ops::attention(), false)},
+        {"explicit attention", attention(ops::attention_explicit(), true)},
+        {"explicit attention, not causal", attention(ops::attention_explicit(), false)},
+    };
+}
+
+}  // namespace causeway::test

@@ -1,0 +1,47 @@
+#include "causeway/error.hpp"
+#include "ops/op_cases.hpp"
+#include "support/catch.hpp"
+
+using namespace causeway;
+using namespace causeway::test;
+
+TEST_CASE("Shape rules name the node, what is expected and what is found") {
+    const CaseSize size{2, 5, 3, 4, 11};
+    OpGraph g(size, DType::f32);
+    const ValueId narrow = g.parameter("narrow", {7, 10});
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::linear(), "fc", {g.x(), narrow}, {{"activation", std::string("none")}}),
+                         GraphError,
+                         "node 'fc' (linear): x must be (...,K) and the weight (N,K), found (2, 5, 12) and (7, 10)");
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::add(), "sum", {g.x(), narrow}), GraphError,
+                         "found (2, 5, 12) and (7, 10)");
+    const ValueId short_table = g.parameter("short", {4, 12});
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::positions(), "positions", {g.x(), short_table}), GraphError,
+                         "5 positions are asked for, the table has 4");
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::embedding(), "again", {g.x(), narrow}), GraphError,
+                         "tokens must be i32 (B,T)");
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::gelu(), "act", {g.x()}, {{"activation", std::string("swish")}}),
+                         GraphError, "unknown activation 'swish'");
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::layernorm(), "norm", {g.x()}, {{"eps", 1e-5}}), GraphError,
+                         "input 1 is missing");
+}
+
+TEST_CASE("S1-06 attention refuses a width that its heads do not divide") {
+    const CaseSize size{2, 5, 3, 4, 11};
+    OpGraph g(size, DType::f32);
+    const ValueId qkv = g.linear("qkv", g.x(), 30);
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::attention(), "attention", {qkv}, attention_attributes(size, true)),
+                         GraphError, "qkv must be (B,T,36) for 3 + 2 x 3 heads of 4, found (2, 5, 30)");
+    Attributes no_heads = attention_attributes(size, true);
+    no_heads.set("heads", std::int64_t{0});
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::attention(), "none", {qkv}, no_heads), GraphError, "0 query heads");
+}
+
+TEST_CASE("S1-22 attention maps (2,7,48) to (2,7,16) and weights (2,4,7,7)") {
+    OpGraph g({2, 7, 4, 4, 11}, DType::f32);
+    const ValueId qkv = g.linear("qkv", g.x(), 48);
+    const NodeId id =
+        g.graph().add_node(ops::attention_explicit(), "attention", {qkv}, attention_attributes(g.size(), true));
+    const Node& node = g.graph().node(id);
+    CHECK(g.graph().shape(node.outputs[0]) == Shape({2, 7, 16}));
+    CHECK(g.graph().shape(node.outputs[1]) == Shape({2, 4, 7, 7}));
+}
