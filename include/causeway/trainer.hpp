@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "causeway/program.hpp"
+
+namespace causeway {
+
+/// What one optimizer step did.
+struct StepReport {
+    std::int64_t step = 0;          ///< optimizer steps done, this one included
+    double loss = 0;                ///< mean cross-entropy in nats over all valid targets of the step
+    double learning_rate = 0;       ///< of this step
+    double grad_norm = 0;           ///< global L2 norm of the loss's gradient, before clipping
+    std::int64_t valid_tokens = 0;  ///< targets that count
+    double tokens_per_second = 0;   ///< drawing the batches included
+    bool updated = true;            ///< false: no target counted, nothing was learned; loss and norm are 0
+};
+
+/// What one pass over the validation data found.
+struct Evaluation {
+    double loss = 0;                 ///< mean cross-entropy in nats over all valid targets
+    std::int64_t valid_tokens = 0;   ///< targets that count
+    std::optional<double> accuracy;  ///< built-in tasks: share of scored positions predicted right, 0 to 1
+};
+
+/// Trains the model of a program. No step allocates memory; the same program gives bit-identical results whatever the
+/// number of threads. One thread at a time may use a trainer; several trainers may live side by side.
+///
+///     causeway::Trainer trainer(causeway::compile_file("configs/repeat_h4.json", {"runtime.threads=2"}));
+///     const double first = trainer.step().loss;
+///     trainer.run([](const causeway::StepReport& report) { return report.loss > 0.01; });  // until good enough
+///     trainer.save("run");
+class Trainer {
+  public:
+    /// Reserves the memory, opens the data, draws the parameters from train.seed. Throws CapacityError (more memory
+    /// than there is, with both figures, before any is taken), IoError or DataError for the data.
+    explicit Trainer(const Program& program);
+    ~Trainer();
+    Trainer(Trainer&& other) noexcept;
+    Trainer& operator=(Trainer&& other) noexcept;
+
+    /// One optimizer step: train.gradient_accumulation_steps micro-batches, then the update. Throws NumericError,
+    /// naming the step and the parameter, for a loss or gradient that is not finite, and DataError for a token outside
+    /// the vocabulary; the parameters are then as before the step.
+    StepReport step();
+
+    /// Steps until train.max_steps are done or `on_step`, called after each, returns false. Returns the last report.
+    StepReport run(const std::function<bool(const StepReport&)>& on_step = {});
+
+    /// Mean loss (and accuracy) over the whole validation data.
+    Evaluation evaluate();
+
+    std::int64_t steps_done() const;
+
+    /// Writes config.json and model.safetensors into a folder, made if need be; each replaces an older one atomically.
+    /// Throws IoError.
+    void save(const std::string& folder);
+
+    /// Replaces the parameters by those of a safetensors file (F32 or F64). Returns the names of tensors that the model
+    /// has no use for. Throws IoError with a report of all missing and misshapen tensors; nothing is changed then.
+    std::vector<std::string> load(const std::string& path);
+
+    /// The values of a parameter, row-major, valid as long as the trainer. After writing to them call
+    /// parameters_changed(). Throws GraphError when there is no such parameter. O(number of parameters).
+    std::span<float> parameter(std::string_view name);
+
+    /// The gradient of the last step's mean loss with respect to a parameter is these values divided by the step's
+    /// valid_tokens: they are of the sum of losses, before clipping. Valid until the next step.
+    std::span<const float> summed_gradient(std::string_view name);
+
+    /// To be called after writing to parameters: packed copies are made anew. O(parameters).
+    void parameters_changed();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace causeway
