@@ -25,6 +25,7 @@ struct TraceEntry {
 
 /// One forward pass of a freshly initialised model on random ids, seen from one attention layer.
 struct Trace {
+    std::int64_t layer = 0;
     std::int64_t hidden_size = 0, heads = 0, kv_heads = 0, head_dim = 0;
     std::vector<TraceEntry> attention;      ///< x, q, k, v, scores, weights, heads, output
     std::vector<TraceEntry> intermediates;  ///< every value of the plan, in order

@@ -1,0 +1,295 @@
+#include "inspect/kernel_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/philox.hpp"
+#include "causeway/error.hpp"
+#include "compile/compile.hpp"
+#include "data/tokens.hpp"
+#include "exec/model_runtime.hpp"
+#include "inspect/check_model.hpp"
+#include "inspect/text_table.hpp"
+
+namespace causeway {
+namespace {
+
+/// A kind of plan that is compared.
+struct PlanCase {
+    Mode mode;
+    bool fuse;
+    AttentionPath attention;
+    std::string name() const {
+        return fmt::format("{}{}{}", to_string(mode), fuse ? "" : " unfused",
+                           attention == AttentionPath::tiled ? "" : " explicit");
+    }
+};
+
+constexpr std::array plan_cases{PlanCase{Mode::train, true, AttentionPath::tiled},
+                                PlanCase{Mode::train, false, AttentionPath::tiled},
+                                PlanCase{Mode::train, true, AttentionPath::explicit_weights},
+                                PlanCase{Mode::eval, true, AttentionPath::tiled},
+                                PlanCase{Mode::logits, true, AttentionPath::explicit_weights},
+                                PlanCase{Mode::prefill, true, AttentionPath::tiled}};
+
+/// What the reference left in each value, by name, when its node had ended.
+using Record = std::map<std::string, std::vector<double>>;
+
+std::vector<double> to_doubles(const TensorView& view) {
+    const auto count = static_cast<std::size_t>(view.desc.stored_elements);
+    if (view.desc.dtype == DType::f64) return {view.as<double>(), view.as<double>() + count};
+    return {view.as<float>(), view.as<float>() + count};
+}
+
+void from_doubles(const std::vector<double>& data, const TensorView& view) {
+    if (view.desc.dtype == DType::f64) {
+        std::ranges::copy(data, view.as<double>());
+    } else {
+        std::ranges::transform(data, view.as<float>(), [](double x) { return static_cast<float>(x); });
+    }
+}
+
+bool comparable(const PlannedValue& value) {
+    return value.role != "packed" && (value.desc.dtype == DType::f32 || value.desc.dtype == DType::f64);
+}
+
+/// Rounds what each reference node writes to what the tested plan can hold, and records it: both sides then work on the
+/// same numbers, and the next node's error is its own.
+class Recorder final : public ExecutionObserver {
+  public:
+    Recorder(Executor& reference, const ExecutionPlan& tested) : reference_(reference), tested_(tested) {}
+
+    void group_begins(std::int32_t) override {}
+    void group_ends(std::int32_t group) override {
+        for (const PlannedNode& node : reference_.plan().nodes) {
+            if (node.last_group != group) continue;
+            for (std::int32_t output : node.outputs) record(output);
+        }
+    }
+    const Record& values() const { return record_; }
+
+  private:
+    void record(std::int32_t index) {
+        const PlannedValue& value = reference_.plan().values[static_cast<std::size_t>(index)];
+        if (!comparable(value)) return;
+        const TensorView view = reference_.view(index);
+        std::vector<double> data = to_doubles(view);
+        if (tested_.value(value.name).desc.dtype == DType::f32) {
+            for (double& x : data) x = static_cast<double>(static_cast<float>(x));
+            from_doubles(data, view);
+        }
+        record_[value.name] = std::move(data);
+    }
+
+    Executor& reference_;
+    const ExecutionPlan& tested_;
+    Record record_;
+};
+
+/// The largest error of a tensor in units of its tolerance, and where it is.
+struct LargestError {
+    double tolerances = 0;
+    std::size_t element = 0;
+};
+
+LargestError compare(const std::vector<double>& expected, const std::vector<double>& found) {
+    double squares = 0;
+    for (double x : expected) squares += x * x;
+    const double rms = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(expected.size(), 1)));
+    LargestError worst;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        // The floor is for tensors that are 0 throughout.
+        const double tolerance = std::max(1e-5 * (std::abs(expected[i]) + rms), 1e-12);
+        const double error = std::abs(found[i] - expected[i]) / tolerance;
+        if (error <= worst.tolerances) continue;  // a NaN goes on
+        worst = {std::isnan(error) ? INFINITY : error, i};
+    }
+    return worst;
+}
+
+/// Gives each node of the tested plan the reference's inputs and compares what it makes of them.
+class Comparer final : public ExecutionObserver {
+  public:
+    Comparer(Executor& tested, const Record& record, std::string plan_name, std::vector<OpCheck>& checks)
+        : tested_(tested), record_(record), plan_name_(std::move(plan_name)), checks_(checks) {}
+
+    void group_begins(std::int32_t group) override {
+        for (const PlannedNode& node : tested_.plan().nodes) {
+            if (node.first_group != group) continue;
+            for (std::int32_t input : node.inputs) {
+                if (input < 0) continue;
+                const auto known = record_.find(value(input).name);
+                if (known != record_.end()) from_doubles(known->second, tested_.view(input));
+            }
+        }
+    }
+
+    void group_ends(std::int32_t group) override {
+        for (const PlannedNode& node : tested_.plan().nodes) {
+            if (node.last_group != group) continue;
+            const bool any = std::ranges::any_of(node.outputs, [&](std::int32_t i) { return comparable(value(i)); });
+            if (!any) continue;
+            OpCheck& check = check_of(node.op);
+            ++check.nodes;
+            for (std::int32_t output : node.outputs) compare_value(check, output);
+        }
+    }
+
+  private:
+    const PlannedValue& value(std::int32_t index) const {
+        return tested_.plan().values[static_cast<std::size_t>(index)];
+    }
+
+    OpCheck& check_of(const std::string& op) {
+        const auto known = std::ranges::find(checks_, op, &OpCheck::op);
+        if (known != checks_.end()) return *known;
+        checks_.push_back({op, 0, 0, ""});
+        return checks_.back();
+    }
+
+    void compare_value(OpCheck& check, std::int32_t index) {
+        if (!comparable(value(index))) return;
+        const auto known = record_.find(value(index).name);
+        if (known == record_.end()) {
+            throw GraphError(fmt::format("the reference plan has no value '{}'", value(index).name));
+        }
+        const LargestError error = compare(known->second, to_doubles(tested_.view(index)));
+        if (error.tolerances <= check.tolerances && !check.worst.empty()) return;
+        check.tolerances = error.tolerances;
+        check.worst = fmt::format("{}: {}[{}]", plan_name_, value(index).name, error.element);
+    }
+
+    Executor& tested_;
+    const Record& record_;
+    std::string plan_name_;
+    std::vector<OpCheck>& checks_;
+};
+
+/// A small model of the config's kind: all layers are alike, so two show what more would.
+Config check_config(const Config& config, AttentionPath attention) {
+    Config small = config;
+    small.model.num_hidden_layers = std::min<std::int64_t>(small.model.num_hidden_layers, 2);
+    small.runtime.attention = attention;
+    return small;
+}
+
+ModelRuntime make_runtime(const Config& config, const PlanCase& plan_case, const KernelCheckOptions& options, Isa isa,
+                          DType dtype) {
+    CompileOptions compiled;
+    compiled.mode = plan_case.mode;
+    compiled.batch = options.batch;
+    compiled.sequence_length = options.sequence_length > 0
+                                   ? options.sequence_length
+                                   : std::min<std::int64_t>(33, config.model.max_position_embeddings);
+    compiled.dtype = dtype;
+    compiled.isa = isa;
+    compiled.fuse = plan_case.fuse;
+    compiled.keep_values = true;
+    SharedLayout layout;
+    std::vector<ExecutionPlan> plans;
+    plans.push_back(compile(config, compiled, layout));
+    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads));
+}
+
+void round_to_float(const std::vector<NamedTensor>& tensors) {
+    for (const NamedTensor& tensor : tensors) {
+        std::vector<double> data = to_doubles(tensor.view);
+        for (double& x : data) x = static_cast<double>(static_cast<float>(x));
+        from_doubles(data, tensor.view);
+    }
+}
+
+/// Adam's moments as after some steps: m of either sign, v positive.
+void draw_moments(const std::vector<NamedTensor>& moments, std::uint64_t seed) {
+    std::uint64_t stream = std::uint64_t{1} << 43;
+    for (const NamedTensor& tensor : moments) {
+        RandomStream random(seed, stream++);
+        std::vector<double> data(static_cast<std::size_t>(tensor.view.desc.stored_elements));
+        const bool second = tensor.name.ends_with(".v");
+        for (double& x : data) x = second ? 1e-4 * (0.5 + random.next_uniform()) : 1e-2 * random.next_normal();
+        from_doubles(data, tensor.view);
+    }
+}
+
+/// Fills the state of a runtime before a run; both sides get the same floats.
+RunArgs prepare(ModelRuntime& runtime, Executor& executor, const Config& config, std::uint64_t seed) {
+    std::vector<NamedTensor> parameters = runtime.parameters(), moments = runtime.moments();
+    draw_check_parameters(parameters, seed);
+    draw_moments(moments, seed);
+    round_to_float(parameters);
+    round_to_float(moments);
+    runtime.refresh();
+    const std::span<std::int32_t> tokens = executor.values<std::int32_t>("tokens");
+    std::vector<std::int32_t> none;
+    const std::span<std::int32_t> targets =
+        executor.plan().has("targets") ? executor.values<std::int32_t>("targets") : std::span<std::int32_t>(none);
+    draw_check_batch(config.model.vocab_size, seed, tokens, targets);
+    RunArgs args;
+    args.step = 3;
+    args.learning_rate = 1e-3;
+    args.valid_tokens = static_cast<double>(std::ranges::count_if(targets, is_scored));
+    args.position = executor.plan().value("tokens").desc.shape.back() - 1;
+    return args;
+}
+
+void run(Executor& executor, ExecutionObserver& observer, const RunArgs& args) {
+    executor.observe(&observer);
+    executor.run(Phase::step, args);
+    executor.run(Phase::update, args);
+    executor.observe(nullptr);
+}
+
+void check_case(const Config& original, const PlanCase& plan_case, Isa isa, const KernelCheckOptions& options,
+                std::vector<OpCheck>& checks) {
+    const Config config = check_config(original, plan_case.attention);
+    ModelRuntime reference = make_runtime(config, plan_case, options, isa, DType::f64);
+    ModelRuntime tested = make_runtime(config, plan_case, options, isa, DType::f32);
+    Executor& expected = reference.executor(to_string(plan_case.mode));
+    Executor& found = tested.executor(to_string(plan_case.mode));
+
+    Recorder recorder(expected, found.plan());
+    run(expected, recorder, prepare(reference, expected, config, options.seed));
+    Comparer comparer(found, recorder.values(), plan_case.name(), checks);
+    run(found, comparer, prepare(tested, found, config, options.seed));
+}
+
+}  // namespace
+
+bool KernelCheck::passed() const { return !ops.empty() && std::ranges::all_of(ops, &OpCheck::passed); }
+
+KernelCheck check_kernels(const Config& config, Isa isa, const KernelCheckOptions& options) {
+    KernelCheck check{isa, {}};
+    for (const PlanCase& plan_case : plan_cases) check_case(config, plan_case, isa, options, check.ops);
+    return check;
+}
+
+std::string kernel_check_text(const std::vector<KernelCheck>& checks) {
+    std::vector<TextTable::Column> columns{{"op"}, {"nodes", TextTable::Align::right}};
+    for (const KernelCheck& check : checks) {
+        columns.push_back({std::string(to_string(check.isa)), TextTable::Align::right});
+    }
+    columns.push_back({""});
+    TextTable table(columns);
+    std::string failures;
+    for (std::size_t i = 0; !checks.empty() && i < checks[0].ops.size(); ++i) {
+        std::vector<std::string> row{checks[0].ops[i].op, fmt::format("{}", checks[0].ops[i].nodes)};
+        bool passed = true;
+        for (const KernelCheck& check : checks) {
+            const auto op = std::ranges::find(check.ops, checks[0].ops[i].op, &OpCheck::op);
+            row.push_back(op == check.ops.end() ? "-" : fmt::format("{:.3f}", op->tolerances));
+            if (op == check.ops.end() || op->passed()) continue;
+            passed = false;
+            failures += fmt::format("{} on {} is {:.3g} tolerances off in {}\n", op->op, to_string(check.isa),
+                                    op->tolerances, op->worst);
+        }
+        row.push_back(passed ? "ok" : "FAILED");
+        table.add(std::move(row));
+    }
+    return fmt::format("largest error of each op in units of 1e-5 (|x| + rms), against plain loops in f64\n{}{}",
+                       table.str(), failures);
+}
+
+}  // namespace causeway

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "plan/execution_plan.hpp"
+
+namespace causeway {
+
+/// The names of the modes a model can be compiled for: train, eval, logits, prefill, inspect.
+std::vector<std::string> mode_names();
+
+/// The plan of one mode of a model, to be looked at: nothing is reserved. Batches are those of section "train"; prefill
+/// has one sequence as long as the context. Throws ConfigError for a name that is no mode.
+ExecutionPlan mode_plan(const Config& config, std::string_view mode);
+
+}  // namespace causeway
