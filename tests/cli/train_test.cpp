@@ -1,0 +1,218 @@
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/process.hpp"
+#include "io/run_folder.hpp"
+#include "io/safetensors.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+
+using nlohmann::json;
+
+namespace {
+
+std::vector<json> metrics_of(const std::string& run) {
+    std::vector<json> lines;
+    for (const std::string& line : lines_of(content_of(run + "/metrics.jsonl"))) lines.push_back(json::parse(line));
+    return lines;
+}
+
+/// A run with far more steps than it will do.
+std::vector<std::string> endless_training(const std::string& run) {
+    return tiny_training(run, {"--set", "train.max_steps=100000000", "--set", "train.eval_every=0"});
+}
+
+/// The files of a run are complete and loadable; returns the steps in its metrics.
+std::int64_t check_saved(const std::string& run) {
+    const causeway::Config config = causeway::load_run({run});
+    CHECK(config.model.hidden_size == 16);
+    const causeway::SafetensorsFile parameters(run + "/model.safetensors");
+    CHECK(parameters.find("wte.weight") != nullptr);
+    const std::vector<json> metrics = metrics_of(run);
+    REQUIRE(!metrics.empty());
+    const std::int64_t last = metrics.back().at("step");
+    CHECK(last == static_cast<std::int64_t>(metrics.size()));
+    return last;
+}
+
+}  // namespace
+
+TEST_CASE("Off a terminal training prints plain lines: a head, steps, validations, epochs, a summary") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const Outcome outcome = causeway(tiny_training(run));
+    CHECK(outcome.code == 0);
+    CHECK(outcome.err == "");
+    CHECK(outcome.out.find('\r') == std::string::npos);
+    CHECK(outcome.out.find('\x1b') == std::string::npos);
+    const std::vector<std::string> lines = lines_of(outcome.out);
+    REQUIRE(lines.size() == 15);
+    CHECK(lines[0] == "causeway 0.1.0: training " + config_path("repeat_h4.json"));
+    CHECK_THAT(lines[1], contains("model   3,1") && contains(" parameters, 1 layers, 4 heads, hidden 16, context 12"));
+    CHECK_THAT(lines[2], contains("memory  ") && contains(" available"));
+    CHECK_THAT(lines[3], contains("plan    ") && contains("FLOP a training step"));
+    CHECK_THAT(lines[4], contains("machine ") && contains(" thread") && contains("FLOP/s"));
+    CHECK(lines[5] == "run     12 steps of 4 x 12 tokens, seed 42, into " + run);
+    CHECK_THAT(lines[6], contains("step  1/12 | loss 4.") && contains(" | lr 5.00e-03 | norm ") &&
+                             contains(" tok/s | ") && contains("% | eta "));
+    CHECK_THAT(lines[7], contains("step  5/12 | loss "));
+    CHECK_THAT(lines[8], contains("step  6/12 | epoch 1 | mean loss "));
+    CHECK_THAT(lines[9], contains("step  6/12 | val loss ") && contains(" | accuracy ") && contains(" targets in "));
+    CHECK_THAT(lines[10], contains("step 10/12 | loss "));
+    CHECK_THAT(lines[11], contains("step 12/12 | loss "));
+    CHECK_THAT(lines[12], contains("step 12/12 | epoch 2 | mean loss "));
+    CHECK_THAT(lines[13], contains("step 12/12 | val loss "));
+    CHECK_THAT(lines[14], contains("done after 12 steps in 0:0") && contains(": loss ") && contains(", val loss ") &&
+                              contains("; saved in " + run));
+    CHECK(check_saved(run) == 12);
+}
+
+TEST_CASE("metrics.jsonl has every step and reads back exactly; printed losses are those") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const Outcome outcome = causeway(tiny_training(run, {"--set", "train.gradient_accumulation_steps=2"}));
+    REQUIRE(outcome.code == 0);
+    const std::vector<json> metrics = metrics_of(run);
+    REQUIRE(metrics.size() == 12);
+    double sum = 0;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        CHECK(metrics[i].at("step") == i + 1);
+        for (const char* name : {"loss", "learning_rate", "grad_norm", "tokens_per_second", "elapsed_s"}) {
+            CHECK(metrics[i].at(name).get<double>() > 0);
+        }
+        CHECK(metrics[i].contains("val_loss") == ((i + 1) % 6 == 0));
+        sum += metrics[i].at("loss").get<double>();
+        if ((i + 1) % 6 != 0) continue;
+        CHECK(metrics[i].at("epoch") == (i + 1) / 6);
+        CHECK(metrics[i].at("epoch_mean_loss").get<double>() == Approx(sum / 6).epsilon(1e-12));
+        sum = 0;
+    }
+    char printed[32];
+    std::snprintf(printed, sizeof printed, "loss %.4f |", metrics[0].at("loss").get<double>());
+    CHECK_THAT(outcome.out, contains(printed));
+}
+
+TEST_CASE("On a terminal one line is redrawn; NO_COLOR and dumb terminals get no colour") {
+    const TemporaryFolder folder;
+    const auto train = [&](const std::string& name, std::vector<std::string> environment) {
+        return run_causeway({tiny_training(folder.file(name)), Stdout::terminal, std::move(environment), {}});
+    };
+    const Outcome coloured = train("a", {"TERM=xterm", "NO_COLOR="});
+    CHECK(coloured.code == 0);
+    CHECK_THAT(coloured.out, contains("\r\x1b[36mstep  1/12 | loss ") && contains("\x1b[0m\x1b[K") &&
+                                 contains("done after 12 steps"));
+    for (const std::string variable : {"NO_COLOR=1", "TERM=dumb"}) {
+        const Outcome plain = train(variable, {variable == "TERM=dumb" ? "NO_COLOR=" : "TERM=xterm", variable});
+        CHECK_THAT(plain.out, contains("\rstep  1/12 | loss "));
+        CHECK(plain.out.find("\x1b[36m") == std::string::npos);
+        CHECK(plain.out.find("\x1b[1m") == std::string::npos);
+    }
+}
+
+TEST_CASE("--quiet prints nothing") {
+    const TemporaryFolder folder;
+    const Outcome outcome = causeway(tiny_training(folder.file("run"), {"--quiet"}));
+    CHECK(outcome.code == 0);
+    CHECK(outcome.out == "");
+    CHECK(outcome.err == "");
+    CHECK(check_saved(folder.file("run")) == 12);
+}
+
+TEST_CASE("An existing run is replaced only with --overwrite, and not by a config that fails") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    REQUIRE(causeway(tiny_training(run)).code == 0);
+    const std::string parameters = content_of(run + "/model.safetensors");
+    const Outcome refused = causeway(tiny_training(run));
+    CHECK(refused.code == 1);
+    CHECK(refused.err == "causeway train: " + run +
+                             ": holds a run already (config.json); --overwrite replaces it, or choose another --out\n");
+    CHECK(causeway(tiny_training(
+                       run, {"--overwrite", "--set", "runtime.memory_limit_mb=1", "--set", "train.batch_size=4096"}))
+              .code == 1);
+    CHECK(content_of(run + "/model.safetensors") == parameters);
+    CHECK(causeway(tiny_training(run, {"--overwrite", "--set", "train.seed=7"})).code == 0);
+    CHECK(content_of(run + "/model.safetensors") != parameters);
+    const std::string file = folder.write("file", "");
+    CHECK_THAT(causeway(tiny_training(file)).err, contains(file + ": exists and is no folder"));
+}
+
+TEST_CASE("Ctrl-C and SIGTERM end a run with what was learned saved") {
+    const TemporaryFolder folder;
+    for (const int signal : {SIGINT, SIGTERM}) {
+        for (const Stdout output : {Stdout::pipe, Stdout::terminal}) {
+            const std::string run = folder.file(std::to_string(signal) + std::to_string(static_cast<int>(output)));
+            bool sent = false;
+            const Outcome outcome =
+                run_causeway({endless_training(run), output, {}, [&](pid_t process, const std::string& out) {
+                                  if (sent || out.find("step ") == std::string::npos) return;
+                                  sent = kill(process, signal) == 0;
+                              }});
+            CHECK(outcome.code == 128 + signal);
+            const std::int64_t steps = check_saved(run);
+            const std::string name = signal == SIGINT ? "SIGINT" : "SIGTERM";
+            CHECK(outcome.err == "causeway train: ended by " + name + " after step " + std::to_string(steps) +
+                                     ", saved in " + run + "\n");
+            CHECK_THAT(outcome.out, contains("stopped after " + std::to_string(steps) + " step"));
+        }
+    }
+}
+
+TEST_CASE("When standard output goes away the run ends, saved, with an error") {
+    const TemporaryFolder folder;
+    // Closed before the first word: nothing was learned, nothing is left behind.
+    const std::string early = folder.file("early");
+    const Outcome closed = run_causeway({endless_training(early), Stdout::closed, {}, {}});
+    CHECK(closed.code == 1);
+    CHECK(closed.err == "causeway: cannot write to standard output: Broken pipe\n");
+    CHECK(!std::filesystem::exists(early));
+    // As in `causeway train ... | head -n 7`: the reader leaves after the first step.
+    const std::string late = folder.file("late");
+    std::string command = std::string("'") + CAUSEWAY_CLI + "'";
+    for (const std::string& argument : endless_training(late)) command += " '" + argument + "'";
+    command = "{ " + command + " 2> '" + folder.file("err") + "'; echo $? > '" + folder.file("code") +
+              "'; } | head -n 7 > /dev/null";
+    REQUIRE(std::system(command.c_str()) == 0);
+    CHECK(content_of(folder.file("code")) == "1\n");
+    const std::int64_t steps = check_saved(late);
+    CHECK(content_of(folder.file("err")) ==
+          "causeway: cannot write to standard output: Broken pipe; stopped after step " + std::to_string(steps) +
+              ", saved in " + late + "\n");
+}
+
+TEST_CASE("B70: what is wrong with a config or its data is said before anything is made") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const auto error = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"train", config_path("kjv_bytes.json"), "--out", run};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = causeway(arguments);
+        CHECK(outcome.code == 1);
+        CHECK(outcome.out == "");
+        CHECK(lines_of(outcome.err).size() == 1);
+        CHECK(!std::filesystem::exists(run));
+        return outcome.err;
+    };
+    CHECK_THAT(error({"--set", "data.path=no/such.txt"}),
+               contains("causeway train: no/such.txt: no such file") && contains("tools/get_kjv.sh"));
+    CHECK_THAT(error({"--set", "train.batch_size=1.5"}), contains("train.batch_size: found 1.5, expected an integer"));
+    CHECK_THAT(error({"--set", "train.learning_rate=\"1e-4\""}), contains("train.learning_rate: found \"1e-4\""));
+    CHECK_THAT(error({"--set", "train.adam_beta1=1"}), contains("train.adam_beta1: found 1, expected "));
+    CHECK_THAT(error({"--set", "data.path=" + folder.write("short.txt", "too short")}), contains("short.txt"));
+    CHECK_THAT(error({"--set", "data.path=" + config_path("kjv_bytes.json"), "--set", "runtime.memory_limit_mb=1"}),
+               contains("1"));
+}
+
+TEST_CASE("A run that diverges says where, and keeps what it had") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const Outcome outcome = causeway(tiny_training(
+        run, {"--set", "train.learning_rate=1000", "--set", "train.max_steps=5000", "--set", "model.norm=none", "--set",
+              "model.num_hidden_layers=6", "--set", "train.optimizer=adam", "--set", "train.eval_every=0"}));
+    if (outcome.code == 0) return SUCCEED("the model survived a learning rate of 1000");
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, contains("causeway train: step "));
+    CHECK(check_saved(run) > 0);
+}

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace causeway::cli {
+
+/// Exit codes of every subcommand. A run that a signal ended gives 128 + the signal's number: 130 after Ctrl-C.
+inline constexpr int exit_success = 0;
+inline constexpr int exit_failure = 1;  ///< the work failed: a config, a file, the memory, a check
+inline constexpr int exit_usage = 2;    ///< the command line cannot be understood
+
+/// A subcommand: what it is called with, and what it does once that is known.
+struct Command {
+    CLI::App* app;
+    std::function<int()> run;  ///< returns the exit code; throws causeway::Error
+};
+
+// One file each. They add the subcommand to `app`.
+Command add_train(CLI::App& app);
+Command add_generate(CLI::App& app);
+Command add_inspect(CLI::App& app);
+Command add_plan(CLI::App& app);
+Command add_trace(CLI::App& app);
+Command add_check(CLI::App& app);
+Command add_info(CLI::App& app);
+Command add_schema(CLI::App& app);
+
+/// --set section.field=value, as often as one likes.
+inline void add_overrides(CLI::App* app, std::vector<std::string>& overrides) {
+    app->add_option("--set", overrides, "Set a field of the config: --set train.max_steps=500")
+        ->type_name("FIELD=VALUE")
+        ->allow_extra_args(false);
+}
+
+inline void add_config(CLI::App* app, std::string& path) {
+    app->add_option("CONFIG", path, "The config, a JSON file (docs/config.md)")->required()->type_name("FILE");
+}
+
+/// Exactly one of the two options is to be given.
+inline void require_one_of(CLI::App* app, CLI::Option* first, CLI::Option* second) {
+    first->excludes(second);
+    app->parse_complete_callback([first, second] {
+        if (first->count() + second->count() == 0)
+            throw CLI::RequiredError(first->get_name() + " or " + second->get_name());
+    });
+}
+
+}  // namespace causeway::cli

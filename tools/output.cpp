@@ -1,0 +1,55 @@
+#include "output.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace causeway::cli {
+namespace {
+
+/// Writes everything; returns the system's error number, 0 when all went well.
+int write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+    const int error = write_all(STDOUT_FILENO, text);
+    if (error != 0) throw OutputError(fmt::format("cannot write to standard output: {}", std::strerror(error)));
+}
+
+void complain(std::string_view command, std::string_view message) {
+    // There is nobody left to tell when standard error is gone too.
+    write_all(STDERR_FILENO, fmt::format("{}: {}\n", command, message));
+}
+
+bool stdout_is_terminal() {
+    static const bool terminal = isatty(STDOUT_FILENO) == 1;
+    return terminal;
+}
+
+bool stdout_has_colour() {
+    const char* refused = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    return stdout_is_terminal() && (refused == nullptr || *refused == '\0') &&
+           (term == nullptr || std::strcmp(term, "dumb") != 0);
+}
+
+int terminal_width() {
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace causeway::cli

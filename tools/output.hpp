@@ -1,0 +1,26 @@
+#pragma once
+
+#include <stdexcept>
+#include <string_view>
+
+namespace causeway::cli {
+
+/// Standard output is gone: its reader went away, or the disk is full.
+class OutputError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Writes to standard output and flushes. Throws OutputError, with the system's reason, when that fails.
+void print(std::string_view text);
+
+/// "causeway train: message" as one line on standard error.
+void complain(std::string_view command, std::string_view message);
+
+bool stdout_is_terminal();
+/// On a terminal that can, unless NO_COLOR is set to something (https://no-color.org).
+bool stdout_has_colour();
+/// Columns of the terminal; 80 when unknown.
+int terminal_width();
+
+}  // namespace causeway::cli

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "base/cpu.hpp"
+#include "causeway/error.hpp"
+#include "command.hpp"
+#include "config/config.hpp"
+#include "inspect/mode_plan.hpp"
+#include "inspect/plan_dump.hpp"
+#include "inspect/units.hpp"
+#include "io/atomic_file.hpp"
+#include "output.hpp"
+
+namespace causeway::cli {
+namespace {
+
+constexpr const char* footer =
+    "Nothing is reserved and no data is read: this works for models far larger than the machine.\n"
+    "\n"
+    "Examples:\n"
+    "  causeway plan configs/repeat_h4.json\n"
+    "  causeway plan configs/gpt2_124m.json --mode prefill --sequence-length 512\n"
+    "  causeway plan configs/kjv_bytes.json --svg plan.svg\n"
+    "  causeway plan configs/kjv_bytes.json --dot | dot -Tpdf -o plan.pdf";
+
+struct Arguments {
+    std::string config;
+    std::string mode = "train";
+    std::optional<std::string> batch, sequence_length;
+    std::vector<std::string> overrides;
+    bool json = false, dot = false, no_reuse = false;
+    std::string svg;
+};
+
+/// Options that are fields of the config by another name go through its parser, which knows their limits.
+std::vector<std::string> all_overrides(const Arguments& arguments) {
+    std::vector<std::string> overrides = arguments.overrides;
+    if (arguments.batch) overrides.push_back("train.batch_size=" + *arguments.batch);
+    if (arguments.sequence_length) {
+        overrides.push_back("train.sequence_length=" + *arguments.sequence_length);
+        // generate reads as much as the context holds
+        if (arguments.mode == "prefill")
+            overrides.push_back("model.max_position_embeddings=" + *arguments.sequence_length);
+    }
+    if (arguments.no_reuse) overrides.push_back("runtime.memory_reuse=false");
+    return overrides;
+}
+
+std::string memory_verdict(const Config& config, const ExecutionPlan& plan) {
+    const auto needed = static_cast<double>(plan.memory.total());
+    auto available = static_cast<double>(available_memory());
+    std::string of = "available";
+    if (config.runtime.memory_limit_mb > 0) {
+        available = static_cast<double>(config.runtime.memory_limit_mb) * 1048576;
+        of = "runtime.memory_limit_mb";
+    }
+    return fmt::format("needs {} of {} {}: {}\n", bytes_text(needed), bytes_text(available), of,
+                       needed <= available ? "fits" : "does not fit");
+}
+
+int run_plan(const Arguments& arguments) {
+    const Config config = load_config(arguments.config, all_overrides(arguments));
+    const ExecutionPlan plan = mode_plan(config, arguments.mode);
+    if (!arguments.svg.empty()) {
+        write_text_atomically(arguments.svg, plan_svg(plan));
+        print(fmt::format("{}: {} steps in {} groups, {}", arguments.svg, plan.steps.size(), plan.groups.size(),
+                          memory_verdict(config, plan)));
+    } else if (arguments.json) {
+        print(plan_json(plan));
+    } else if (arguments.dot) {
+        print(plan_dot(plan));
+    } else {
+        print(plan_text(plan) + "\n" + memory_verdict(config, plan));
+    }
+    return exit_success;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& app) {
+    CLI::App* sub = app.add_subcommand("plan", "Show the steps a config compiles to, their memory and cost");
+    auto arguments = std::make_shared<Arguments>();
+    add_config(sub, arguments->config);
+    sub->add_option("--mode", arguments->mode, "train, eval, logits, prefill or inspect")
+        ->type_name("MODE")
+        ->check(CLI::IsMember(mode_names()))
+        ->capture_default_str();
+    sub->add_option("--batch", arguments->batch, "Sequences in a batch, instead of the config's")->type_name("N");
+    sub->add_option("--sequence-length", arguments->sequence_length, "Tokens in a sequence, instead of the config's")
+        ->type_name("N");
+    sub->add_flag("--no-reuse", arguments->no_reuse, "Give each value a buffer of its own");
+    add_overrides(sub, arguments->overrides);
+    CLI::Option* json = sub->add_flag("--json", arguments->json, "Print JSON");
+    CLI::Option* dot = sub->add_flag("--dot", arguments->dot, "Print the graph for Graphviz");
+    CLI::Option* svg =
+        sub->add_option("--svg", arguments->svg, "Write a drawing of memory and steps")->type_name("FILE");
+    json->excludes(dot)->excludes(svg);
+    dot->excludes(svg);
+    sub->footer(footer);
+    return {sub, [arguments] { return run_plan(*arguments); }};
+}
+
+}  // namespace causeway::cli

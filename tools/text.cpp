@@ -1,0 +1,98 @@
+#include "text.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "causeway/error.hpp"
+
+namespace causeway::cli {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+
+bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+/// Bytes of the UTF-8 character that begins with this byte; 0 when none does.
+std::size_t character_length(unsigned char first) {
+    if (first < 0x80) return 1;
+    if (first >= 0xC2 && first <= 0xDF) return 2;
+    if (first >= 0xE0 && first <= 0xEF) return 3;
+    return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+}
+
+/// Whether a second byte may follow a first: no overlong forms, no surrogates, nothing above U+10FFFF.
+bool may_follow(unsigned char first, unsigned char second) {
+    if (first == 0xE0) return second >= 0xA0;
+    if (first == 0xED) return second < 0xA0;
+    if (first == 0xF0) return second >= 0x90;
+    if (first == 0xF4) return second < 0x90;
+    return true;
+}
+
+bool is_control(const std::string& character) {
+    const auto first = static_cast<unsigned char>(character[0]);
+    if (character.size() == 1) return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
+    return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;  // C1
+}
+
+std::vector<std::int32_t> parse_ids(std::string_view list, std::string_view what) {
+    std::vector<std::int32_t> ids;
+    const char* at = list.data();
+    const char* const end = at + list.size();
+    while (at != end) {
+        std::int32_t id = 0;
+        const auto [next, error] = std::from_chars(at, end, id);
+        const bool separated = next == end || *next == ',' || *next == ' ';
+        if (error != std::errc() || !separated) {
+            throw DataError(fmt::format("{}: found \"{}\", expected token ids such as 5,17,3", what, list));
+        }
+        ids.push_back(id);
+        at = next;
+        while (at != end && (*at == ',' || *at == ' ')) ++at;
+    }
+    return ids;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> tokens_of(const std::string* text, const std::string* ids, std::string_view what) {
+    std::vector<std::int32_t> tokens;
+    if (ids != nullptr) {
+        tokens = parse_ids(*ids, what);
+    } else {
+        for (const char byte : *text) tokens.push_back(static_cast<unsigned char>(byte));
+    }
+    if (tokens.empty()) throw DataError(fmt::format("the {} is empty, expected at least one token", what));
+    return tokens;
+}
+
+bool reads_text(const Config& config) { return config.data.source == DataSource::text; }
+
+std::string TokenPrinter::add(std::int32_t token) {
+    if (!text_) return fmt::format("{}{}", std::exchange(first_, false) ? "" : " ", token);
+    if (token > 255) return flush() + std::string(replacement);
+    const auto byte = static_cast<unsigned char>(token);
+    std::string out;
+    const bool continues = !held_.empty() && is_continuation(byte) &&
+                           (held_.size() > 1 || may_follow(static_cast<unsigned char>(held_[0]), byte));
+    if (!continues) out = flush();
+    held_.push_back(static_cast<char>(byte));
+    const std::size_t length = character_length(static_cast<unsigned char>(held_[0]));
+    if (length == 0) return out + flush();
+    if (held_.size() < length) return out;
+    const std::string character = std::exchange(held_, "");
+    return out + (clean_ && is_control(character) ? std::string(replacement) : character);
+}
+
+std::string TokenPrinter::finish() { return flush(); }
+
+/// What was held back turned out to be no character.
+std::string TokenPrinter::flush() {
+    if (held_.empty()) return "";
+    const std::string bytes = std::exchange(held_, "");
+    return clean_ ? std::string(replacement) : bytes;
+}
+
+}  // namespace causeway::cli

@@ -1,0 +1,102 @@
+#include "train_progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "output.hpp"
+
+namespace causeway::cli {
+namespace {
+
+constexpr std::chrono::milliseconds redraw_interval{100};
+constexpr double fade = 0.95;  ///< a step: rates follow the last twenty or so
+
+std::string with_width(std::int64_t value, std::int64_t widest) {
+    return fmt::format("{:>{}}", value, std::to_string(widest).size());
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+    const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
+    if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+void TrainProgress::show(const train::Progress& progress) {
+    count(progress.step);
+    seconds_per_step_ = progress.elapsed_seconds / static_cast<double>(progress.step.step);
+    show_step(progress);
+    const std::string lines = stay_lines(progress);
+    if (lines.empty()) return;
+    finish();
+    print(lines);
+}
+
+void TrainProgress::count(const train::StepReport& step) {
+    tokens_ = tokens_ * fade + static_cast<double>(step.tokens);
+    seconds_ = seconds_ * fade + step.seconds;
+    steps_ = steps_ * fade + 1;
+}
+
+void TrainProgress::show_step(const train::Progress& progress) {
+    if (!is_due(progress.step)) return;
+    const std::string line = step_line(progress.step);
+    if (!terminal_) return print(line + "\n");
+    // Carriage return, the line cut to the terminal, erase to the end.
+    const auto width = static_cast<std::size_t>(std::max(1, terminal_width() - 1));
+    print(fmt::format("\r{}{}{}\x1b[K", colour_ ? "\x1b[36m" : "", line.substr(0, width), colour_ ? "\x1b[0m" : ""));
+    drawn_ = true;
+}
+
+bool TrainProgress::is_due(const train::StepReport& step) {
+    const bool end = step.step == 1 || step.step == facts_.max_steps;
+    if (!terminal_) return end || step.step % facts_.log_every == 0;
+    const auto now = Clock::now();
+    if (!end && now - last_drawn_ < redraw_interval) return false;
+    last_drawn_ = now;
+    return true;
+}
+
+std::string TrainProgress::step_line(const train::StepReport& step) const {
+    std::string line = fmt::format("step {}/{} | loss {:.4f} | lr {:.2e} | norm {:.3f} | {:.0f} tok/s",
+                                   with_width(step.step, facts_.max_steps), facts_.max_steps, step.loss,
+                                   step.learning_rate, step.grad_norm, tokens_ / seconds_);
+    if (facts_.peak_flops_per_second > 0) {
+        const double flops = facts_.flops_per_step * steps_ / seconds_;
+        line += fmt::format(" | mfu {:.1f}%", 100 * flops / facts_.peak_flops_per_second);
+    }
+    const auto left = static_cast<double>(facts_.max_steps - step.step);
+    line += fmt::format(" | eta {}", duration_text(left * seconds_per_step_));
+    if (!step.updated) line += " | no target counted, nothing learned";
+    return line;
+}
+
+/// The validation and the end of an epoch, a line each.
+std::string TrainProgress::stay_lines(const train::Progress& progress) const {
+    const std::string head =
+        fmt::format("step {}/{} |", with_width(progress.step.step, facts_.max_steps), facts_.max_steps);
+    const char* bold = colour_ ? "\x1b[1m" : "";
+    const char* plain = colour_ ? "\x1b[0m" : "";
+    std::string lines;
+    if (progress.epoch) {
+        lines += fmt::format("{} epoch {} | mean loss {}{:.4f}{}\n", head, progress.epoch->epoch, bold,
+                             progress.epoch->mean_loss, plain);
+    }
+    if (progress.validation) {
+        const train::Evaluation& validation = *progress.validation;
+        lines += fmt::format("{} val loss {}{:.4f}{}", head, bold, validation.loss, plain);
+        if (validation.accuracy) lines += fmt::format(" | accuracy {:.2f}%", 100 * *validation.accuracy);
+        lines += fmt::format(" | {} targets in {:.1f} s\n", validation.valid_tokens, validation.seconds);
+    }
+    return lines;
+}
+
+void TrainProgress::finish() {
+    if (!drawn_) return;
+    drawn_ = false;
+    print("\n");
+}
+
+}  // namespace causeway::cli
