@@ -45,7 +45,9 @@ Graph fuse_norm_residual(const Graph& graph) {
         const ValueId residual = node.input(0) == norm->outputs.front() ? node.input(1) : node.input(0);
         fused.inputs.resize(dresidual_input + 1);
         fused.inputs[dresidual_input] = rewriter.value(residual);
-        fused.outputs.front() = rewriter.value(node.outputs.front());
+        fused.outputs = {rewriter.value(node.outputs.front())};
+        for (std::size_t i = 1; i < norm->outputs.size(); ++i)
+            fused.outputs.push_back(rewriter.value(norm->outputs[i]));
         rewriter.to().copy_node(std::move(fused));
     }
     return std::move(rewriter).finish();

@@ -36,14 +36,24 @@ class GraphRewriter {
     /// From here on, old value `old` is `replacement` of the new graph.
     void replace(ValueId old, ValueId replacement) { map_[static_cast<std::size_t>(old.index)] = replacement; }
 
-    /// The node with its inputs and outputs in the new graph, not yet appended.
+    /// The node with its inputs in the new graph and without outputs, not yet appended.
     Node translate(const Node& node) {
         Node copy = node;
         for (ValueId& id : copy.inputs) id = value(id);
-        for (ValueId& id : copy.outputs) id = value(id);
+        copy.outputs.clear();
         return copy;
     }
-    void copy(const Node& node) { to_.copy_node(translate(node)); }
+    /// The new ids of the node's outputs.
+    std::vector<ValueId> outputs(const Node& node) {
+        std::vector<ValueId> ids;
+        for (ValueId id : node.outputs) ids.push_back(value(id));
+        return ids;
+    }
+    void copy(const Node& node) {
+        Node copied = translate(node);
+        copied.outputs = outputs(node);
+        to_.copy_node(std::move(copied));
+    }
 
     Graph finish() && { return std::move(to_); }
 

@@ -52,6 +52,7 @@ Graph pack_weights(const Graph& graph, const KernelTables& tables) {
     }
     for (const Node& node : graph.nodes()) {
         Node copy = rewriter.translate(node);
+        copy.outputs = rewriter.outputs(node);
         for (const WeightUse& use : packed_uses(graph, node, tables)) {
             if (copy.inputs.size() <= use.packed_input) copy.inputs.resize(use.packed_input + 1);
             copy.inputs[use.packed_input] = packed.at({node.input(use.weight_input).index, use.transposed});
