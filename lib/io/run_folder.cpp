@@ -33,14 +33,14 @@ std::string trouble(const SafetensorsFile& file, const NamedTensor& wanted) {
 }
 
 void check_all(const SafetensorsFile& file, std::span<const NamedTensor> tensors) {
-    constexpr std::size_t most_lines = 20;
     std::string report;
     std::size_t count = 0;
     for (const NamedTensor& tensor : tensors) {
         const std::string line = trouble(file, tensor);
-        if (!line.empty() && ++count <= most_lines) report += "\n  " + line;
+        if (line.empty()) continue;
+        report += "\n  " + line;
+        ++count;
     }
-    if (count > most_lines) report += fmt::format("\n  and {} more", count - most_lines);
     if (count > 0) {
         throw IoError(
             fmt::format("{}: {} of {} tensors do not fit the model:{}", file.path(), count, tensors.size(), report));

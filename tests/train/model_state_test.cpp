@@ -185,7 +185,8 @@ TEST_CASE("B52: what does not fit the model is one report, and nothing is loaded
     const std::string path = folder.file("model.safetensors");
     CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "lm_head.weight: missing, expected (29, 27)");
     CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "wte.weight: the file has (29, 24), expected (29, 27)");
-    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "and ");
+    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "h.2.ln_1.bias: missing, expected (27)");
+    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "41 of 41 tensors");
     CHECK(values_of(other.parameters()) == before);
 
     Trainer fewer(small_gpt2({"model.num_hidden_layers=1"}));
