@@ -74,12 +74,16 @@ struct ExplicitAttentionBackwardArgs {
 /// arguments. Scratch is on the stack (at most 512 KiB), head_dim is at most 256 in the tiled path.
 template <class T>
 struct AttentionKernels {
-    std::int64_t (*forward_tiles)(const AttentionShape& shape);  ///< B * H * query blocks
+    /// B * H * query blocks. A head's blocks lie together, long and short ones in turn, so that equal ranges of tiles
+    /// cost about the same.
+    std::int64_t (*forward_tiles)(const AttentionShape& shape);
     void (*forward)(const AttentionForwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
 
     /// Backward is three stages with a join between them: delta, then dK, dV and dQ (or its partial sums), then the sum
     /// of the partial dQ in fixed order (0 tiles when the second stage wrote dQ itself).
-    std::int64_t (*backward_workspace)(const AttentionShape& shape);  ///< elements: delta (B,H,Tq) and partial dQ
+    /// Elements: delta (B,H,Tq) and G - 1 partial dQ (B,H,Tq,Dh), where the key blocks of each (b, kv head) are cut into
+    /// G groups: 1 when B * Hkv >= 12, else at most 16. O(B H Tq (1 + (G - 1) Dh)).
+    std::int64_t (*backward_workspace)(const AttentionShape& shape);
     std::int64_t (*backward_delta_tiles)(const AttentionShape& shape);
     void (*backward_delta)(const AttentionBackwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
     std::int64_t (*backward_tiles)(const AttentionShape& shape);

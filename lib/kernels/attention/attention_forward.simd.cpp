@@ -176,6 +176,10 @@ std::int64_t forward_tiles(const AttentionShape& shape) { return shape.batch * s
 void forward(const AttentionForwardArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
     const AttentionShape& shape = args.shape;
     const std::int64_t blocks = query_blocks(shape);
+    if (shape.queries == 1) {
+        for (std::int64_t t = tile_begin; t < tile_end; ++t) decode_query(args, t / shape.heads, t % shape.heads);
+        return;
+    }
     for (std::int64_t t = tile_begin; t < tile_end; ++t) {
         const std::int64_t head = t / blocks;
         const std::int64_t turn = t % blocks;

@@ -266,6 +266,9 @@ inline void prefetch_row(const float* from, std::int64_t n) {
     for (std::int64_t c = 0; c < n; c += 16) __builtin_prefetch(from + c);
 }
 
+/// Head h of sequence b when there is one query: output and log-sum-exp.
+void decode_query(const AttentionForwardArgs<float>& args, std::int64_t b, std::int64_t h);
+
 /// Fills the backward part of the table; the forward's add_attention calls it.
 void add_attention_backward(AttentionKernels<float>& attention);
 
