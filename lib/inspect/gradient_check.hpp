@@ -17,7 +17,7 @@ struct GradientCheckOptions {
     std::int64_t every_scalar_up_to = 20'000;  ///< parameters; above: samples and a random direction a tensor
     std::int64_t samples = 64;                 ///< scalars a tensor
     double relative_tolerance = 1e-6;
-    double absolute_tolerance = 1e-8;  ///< times max(1, loss): what rounding leaves of a difference of two losses
+    double absolute_tolerance = 1e-9;  ///< times max(1, loss): what rounding leaves of a difference of two losses
 };
 
 /// How the gradient of one tensor compares.

@@ -55,18 +55,31 @@ void draw_scale(Svg& svg, double x, double y, double height) {
     svg.text(x + 17, y + height, "0", 10, "#62707d");
 }
 
-/// The cells of one map; weights too small to show are left white.
-void draw_cells(Svg& svg, std::span<const float> map, std::size_t side, double x0, double y0, double cell,
-                const std::vector<std::string>* labels) {
-    for (std::size_t t = 0; t < side; ++t) {
+/// One rectangle a cell, with a tooltip.
+void draw_cells(Svg& svg, std::span<const float> map, double x0, double y0, double cell,
+                const std::vector<std::string>& labels) {
+    for (std::size_t t = 0; t < labels.size(); ++t) {
         for (std::size_t s = 0; s <= t; ++s) {
-            const double weight = static_cast<double>(map[t * side + s]);
-            if (labels == nullptr && weight < 0.004) continue;
-            const std::string tooltip = labels == nullptr ? std::string()
-                                                          : fmt::format("query {} '{}' looks at key {} '{}': {:.4f}", t,
-                                                                        (*labels)[t], s, (*labels)[s], weight);
+            const double weight = static_cast<double>(map[t * labels.size() + s]);
             svg.rect(x0 + static_cast<double>(s) * cell, y0 + static_cast<double>(t) * cell, cell, cell,
-                     heat_colour(weight), tooltip);
+                     heat_colour(weight),
+                     fmt::format("query {} '{}' looks at key {} '{}': {:.4f}", t, labels[t], s, labels[s], weight));
+        }
+    }
+}
+
+/// Cells too many for that: 64 shades, and neighbours of one shade in one rectangle.
+void draw_small_cells(Svg& svg, std::span<const float> map, std::size_t side, double x0, double y0, double cell) {
+    const auto shade = [&](std::size_t t, std::size_t s) {
+        return std::round(64 * static_cast<double>(map[t * side + s]));
+    };
+    for (std::size_t t = 0; t < side; ++t) {
+        for (std::size_t s = 0, next = 0; s <= t; s = next) {
+            do {
+                ++next;
+            } while (next <= t && shade(t, next) == shade(t, s));
+            svg.rect(x0 + static_cast<double>(s) * cell, y0 + static_cast<double>(t) * cell,
+                     static_cast<double>(next - s) * cell, cell, heat_colour(shade(t, s) / 64));
         }
     }
 }
@@ -103,7 +116,7 @@ std::string heatmap_svg(std::span<const float> map, const std::vector<std::strin
     svg.heading(22, 30, title, 15);
     svg.text(22, 48, "a row is a query, a column a key it may look at", 10.5, "#62707d");
     svg.rect(x0, y0, size, size, "#f1f3f5");
-    draw_cells(svg, map, side, x0, y0, cell, &labels);
+    draw_cells(svg, map, x0, y0, cell, labels);
     svg.rect(x0, y0, size, size, "none", "", "#8593a0");
     for (std::size_t i = 0; i < side; ++i) {
         const double middle = (static_cast<double>(i) + 0.5) * cell;
@@ -133,8 +146,7 @@ std::string heatmap_grid_svg(const AttentionMaps& maps, std::int64_t sequence, c
         for (std::int64_t head = 0; head < maps.heads; ++head) {
             const double x = x0 + static_cast<double>(head) * (side + gap);
             svg.rect(x, y, side, side, "#f1f3f5");
-            draw_cells(svg, maps.map(layer, sequence, head), static_cast<std::size_t>(maps.length), x, y, cell,
-                       nullptr);
+            draw_small_cells(svg, maps.map(layer, sequence, head), static_cast<std::size_t>(maps.length), x, y, cell);
             svg.rect(x, y, side, side, "none", "", "#8593a0");
         }
     }

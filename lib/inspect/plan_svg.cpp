@@ -98,7 +98,7 @@ class PlanDrawing {
 
     void memory_map(double top) {
         svg_.heading(margin, top, "Scratch memory");
-        svg_.text(margin + 128, top,
+        svg_.text(margin + 146, top,
                   "step groups run from left to right; a buffer is a box as wide as it lives, as high "
                   "as it is big; hatched boxes are workspaces",
                   11, muted);
@@ -133,7 +133,7 @@ class PlanDrawing {
             }
         }
         const double size = 9.5;
-        const std::string label = h > 11 ? fitting(r.name, w - 6, size) : "";
+        const std::string label = h > 11 ? fitting(r.name, w - 8, size) : "";
         if (!label.empty()) svg_.text(x + 3, y + h / 2 + 3.4, label, size, "#10202e");
     }
 
@@ -146,17 +146,17 @@ class PlanDrawing {
             const double to = x0 + w * (range.first_group + range.group_count) / groups;
             svg_.line(from, y, from, y + 8, muted);
             svg_.line(to, y, to, y + 8, muted);
-            const std::string label = fmt::format("{}: groups {}..{}", to_string(phase), range.first_group,
-                                                  range.first_group + range.group_count - 1);
-            if (const std::string shown = fitting(label, to - from, 10); !shown.empty()) {
-                svg_.text((from + to) / 2, y + 18, shown, 10, muted, Svg::Anchor::middle);
-            }
+            const std::string groups_text = fmt::format("{}: groups {}..{}", to_string(phase), range.first_group,
+                                                        range.first_group + range.group_count - 1);
+            const bool roomy = fitting(groups_text, to - from, 10) == groups_text;
+            svg_.text((from + to) / 2, y + 18, roomy ? groups_text : std::string(to_string(phase)), 10, muted,
+                      Svg::Anchor::middle);
         }
     }
 
     void step_list(double top) {
         svg_.heading(margin, top, "Steps");
-        svg_.text(margin + 52, top,
+        svg_.text(margin + 58, top,
                   "bars: predicted time on one core; a filled dot marks a group that runs on all cores", 11, muted);
         constexpr double op_x = 100, name_x = 282, shapes_x = 560, flops_x = 985, bar_x = 1000;
         double longest = 1e-12;

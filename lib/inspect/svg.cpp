@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace causeway {
 namespace {
@@ -86,6 +87,7 @@ std::string_view palette_colour(std::size_t i) {
 }
 
 std::string heat_colour(double value) {
+    if (std::isnan(value)) return "#ff00ff";
     constexpr std::array<std::array<double, 3>, 4> stops{
         {{255, 255, 255}, {158, 202, 225}, {33, 113, 181}, {8, 29, 88}}};
     const double at = std::clamp(value, 0.0, 1.0) * (stops.size() - 1);

@@ -35,7 +35,7 @@ std::string xml_escaped(std::string_view text);
 /// The i-th of a row of well distinguishable colours, again from the first after the last.
 std::string_view palette_colour(std::size_t i);
 
-/// White (0) to dark blue (1), evenly darker.
+/// White (0) to dark blue (1), evenly darker; magenta for NaN.
 std::string heat_colour(double value);
 
 }  // namespace causeway

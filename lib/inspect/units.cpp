@@ -45,6 +45,7 @@ std::string quantity_text(double quantity) {
 }
 
 std::string seconds_text(double seconds) {
+    if (seconds == 0) return "0 s";
     if (seconds < 1e-3) return three_digits(seconds * 1e6) + " us";
     if (seconds < 1) return three_digits(seconds * 1e3) + " ms";
     return three_digits(seconds) + " s";

@@ -1,0 +1,67 @@
+#include "inspect/kernel_check.hpp"
+
+#include <algorithm>
+
+#include "inspect/tiny_config.hpp"
+#include "support/catch.hpp"
+
+using namespace causeway;
+
+TEST_CASE("Every op of every instruction set agrees with its plain-loop twin", "[inspect]") {
+    Config config = tiny_config();
+    config.model.hidden_size = 48;
+    config.model.intermediate_size = 100;
+    config.model.vocab_size = 67;
+    config.model.max_position_embeddings = 33;
+    config.train.sequence_length = 33;
+    config = resolved(config);
+    std::vector<KernelCheck> checks;
+    for (Isa isa : available_isas()) {
+        checks.push_back(check_kernels(config, isa));
+        INFO(kernel_check_text(checks));
+        CHECK(checks.back().passed());
+    }
+    // What a GPT-2 is made of, forward, backward and update.
+    for (const char* op : {"embedding",
+                           "embedding_backward",
+                           "positions",
+                           "positions_backward",
+                           "linear",
+                           "linear_input_gradient",
+                           "linear_weight_gradient",
+                           "attention",
+                           "attention_backward",
+                           "attention_explicit",
+                           "attention_explicit_backward",
+                           "layernorm",
+                           "layernorm_backward",
+                           "gelu",
+                           "gelu_backward",
+                           "add",
+                           "lm_head_loss",
+                           "lm_head_loss_backward",
+                           "take_position",
+                           "square_sum",
+                           "global_norm",
+                           "adamw"}) {
+        INFO(op);
+        const auto found = std::ranges::find(checks.back().ops, op, &OpCheck::op);
+        REQUIRE(found != checks.back().ops.end());
+        CHECK(found->nodes > 0);
+        CHECK(!found->worst.empty());
+    }
+    CHECK_THAT(kernel_check_text(checks), contains("attention_explicit_backward") && contains("reference"));
+}
+
+TEST_CASE("The table of kernel checks names what failed", "[inspect]") {
+    KernelCheck good{Isa::reference, {{"linear", 3, 0.25, "train: y[0]"}}};
+    KernelCheck bad{Isa::sse2, {{"linear", 3, 12.5, "train: y[7]"}}};
+    CHECK(good.passed());
+    CHECK(!bad.passed());
+    CHECK(!KernelCheck{}.passed());
+    CHECK(kernel_check_text({good, bad}) ==
+          "largest error of each op in units of 1e-5 (|x| + rms), against plain loops in f64\n"
+          "op      nodes  reference    sse2\n"
+          "linear      3      0.250  12.500  FAILED\n"
+          "linear on sse2 is 12.5 tolerances off in train: y[7]\n");
+}

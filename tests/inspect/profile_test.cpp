@@ -1,0 +1,105 @@
+#include "inspect/profile_table.hpp"
+
+#include "compile/compile.hpp"
+#include "exec/model_runtime.hpp"
+#include "inspect/tiny_config.hpp"
+#include "support/catch.hpp"
+
+using namespace causeway;
+
+namespace {
+
+ExecutionPlan hand_made_plan() {
+    ExecutionPlan plan;
+    const auto step = [](const char* op, double flops, double predicted) {
+        Step made;
+        made.op = op;
+        made.flops = flops;
+        made.bytes = 2 * flops;
+        made.predicted_seconds = predicted;
+        return made;
+    };
+    plan.steps = {step("a", 10, 3), step("b", 20, 1), step("a", 30, 1)};
+    plan.groups = {{0, 2, 2, 4, false}, {2, 1, 1, 1, false}};
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("The profiler divides a group's time by the steps' predicted times", "[inspect]") {
+    const ExecutionPlan plan = hand_made_plan();
+    Profiler profiler(plan);
+    CHECK(profiler.rows().empty());
+    for (int run = 0; run < 2; ++run) {
+        for (std::int32_t group : {0, 1}) {
+            profiler.group_begins(group);
+            profiler.group_ends(group);
+        }
+    }
+    const std::vector<ProfileRow> rows = profiler.rows();
+    REQUIRE(rows.size() == 2);
+    const ProfileRow& a = rows[0].op == "a" ? rows[0] : rows[1];
+    const ProfileRow& b = rows[0].op == "a" ? rows[1] : rows[0];
+    CHECK(a.calls == 4);
+    CHECK(a.flops == 80);
+    CHECK(b.calls == 2);
+    CHECK(b.bytes == 80);
+    CHECK(a.seconds == Approx(0.75 * profiler.seconds(0) + profiler.seconds(1)));
+    CHECK(b.seconds == Approx(0.25 * profiler.seconds(0)));
+    CHECK(a.share + b.share == Approx(1));
+    CHECK(rows[0].seconds >= rows[1].seconds);
+    CHECK(profiler.runs(1) == 2);
+    profiler.reset();
+    CHECK(profiler.rows().empty());
+}
+
+TEST_CASE("A profiled run lists every op of its plan", "[inspect]") {
+    const Config config = resolved(tiny_config());
+    SharedLayout layout;
+    std::vector<ExecutionPlan> plans;
+    plans.push_back(compile(config, {}, layout));
+    ModelRuntime runtime(std::move(plans), 1);
+    runtime.initialize(1);
+    Executor& executor = runtime.executor("train");
+    Profiler profiler(executor.plan());
+    executor.observe(&profiler);
+    executor.run(Phase::step, {});
+    executor.run(Phase::update, {});
+    double flops = 0;
+    for (const ProfileRow& row : profiler.rows()) {
+        CHECK(row.seconds > 0);
+        flops += row.flops;
+    }
+    CHECK(flops == Approx(executor.plan().flops(Phase::step) + executor.plan().flops(Phase::update)));
+}
+
+TEST_CASE("The profile as a table", "[inspect]") {
+    const std::vector<ProfileRow> rows{{"linear", 4, 0.003, 6e6, 3e6, 0.75}, {"add", 2, 0.001, 0, 1e6, 0.25}};
+    CHECK(profile_text(rows, 1e10) ==
+          "op      calls     time  a call    share  GFLOP/s  GB/s  % of peak\n"
+          "linear      4  3.00 ms  750 us   75.0 %      2.0   1.0       20.0\n"
+          "add         2  1.00 ms  500 us   25.0 %      0.0   1.0        0.0\n"
+          "all            4.00 ms          100.0 %      1.5   1.0       15.0\n");
+    CHECK_THAT(profile_text({}), contains("all"));
+}
+
+TEST_CASE("Peaks are measured and lie within reason", "[inspect]") {
+    ThreadPool pool(2);
+    const MachinePeaks peaks = measure_peaks(pool, 0.1);
+    CHECK(peaks.threads == 2);
+    REQUIRE(peaks.isas.size() + 1 == available_isas().size());
+    for (const MachinePeaks::IsaPeak& peak : peaks.isas) {
+        CHECK(peak.flops_per_second_one_core > 1e7);
+        CHECK(peak.flops_per_second_one_core < 1e13);
+        CHECK(peaks.flops_per_second(peak.isa, 1) == peak.flops_per_second_one_core);
+        CHECK(peaks.flops_per_second(peak.isa, 2) == Approx(peak.flops_per_second_all_threads));
+        CHECK(peaks.flops_per_second(peak.isa, 99) == Approx(peak.flops_per_second_all_threads));
+    }
+    CHECK(peaks.flops_per_second(Isa::reference, 1) == 0);
+    CHECK(peaks.l2_bytes_per_second > 1e6);
+    CHECK(peaks.dram_bytes_per_second_one_core > 1e6);
+    CHECK(peaks.dram_bytes_per_second_all_threads > 1e6);
+    CHECK_THAT(peaks_text(peaks), contains("read, memory") && contains("GFLOP/s on one core"));
+    ThreadPool alone(1);
+    CHECK(measure_flop_peak(alone, available_isas().back(), 0.01) > 1e7);
+}

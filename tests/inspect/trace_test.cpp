@@ -1,0 +1,117 @@
+#include "inspect/trace.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "causeway/error.hpp"
+#include "inspect/tiny_config.hpp"
+#include "support/catch.hpp"
+
+using namespace causeway;
+
+namespace {
+
+/// Hidden 64, heads 4: the model of the requirements, with plain multi-head attention.
+Config minimind_lesson() {
+    Config config = tiny_config();
+    config.model.hidden_size = 64;
+    config.model.num_attention_heads = 4;
+    config.model.intermediate_size = 0;
+    config.model.num_hidden_layers = 1;
+    return resolved(config);
+}
+
+Shape shape_of(const std::vector<TraceEntry>& entries, const std::string& name) {
+    const auto entry = std::ranges::find(entries, name, &TraceEntry::name);
+    REQUIRE(entry != entries.end());
+    CHECK(!entry->meaning.empty());
+    return entry->shape;
+}
+
+}  // namespace
+
+TEST_CASE("S3-13: the trace of a small attention block", "[inspect]") {
+    const Trace trace = trace_model(minimind_lesson());
+    for (const char* name : {"x", "q", "k", "v", "heads", "output"}) {
+        INFO(name);
+        CHECK(shape_of(trace.attention, name) == Shape{2, 5, 64});
+    }
+    CHECK(shape_of(trace.attention, "scores") == Shape{2, 4, 5, 5});
+    CHECK(shape_of(trace.attention, "weights") == Shape{2, 4, 5, 5});
+    CHECK(trace.head_dim == 16);
+}
+
+TEST_CASE("S3-15, S3-16: no weight on the future, rows sum to 1", "[inspect]") {
+    const Trace trace = trace_model(minimind_lesson());
+    CHECK(trace.future_mass == 0);
+    CHECK(trace.future_mass_everywhere == 0);
+    CHECK(trace.largest_row_sum_error < 1e-6);
+    REQUIRE(trace.weights.size() == 25);
+    CHECK(trace.weights[0] == 1);
+    for (double sum : trace.row_sums) CHECK(std::abs(sum - 1) < 1e-6);
+    // The weights are the softmax of the scores.
+    const double e0 = std::exp(trace.scores[5]), e1 = std::exp(trace.scores[6]);
+    CHECK(trace.weights[5] == Approx(e0 / (e0 + e1)).epsilon(1e-5));
+}
+
+TEST_CASE("S3-17: explicit and tiled attention agree, and the explicit one is the textbook's exactly", "[inspect]") {
+    for (std::int64_t layer : {0, 1}) {
+        TraceOptions options;
+        options.layer = layer;
+        options.sequence_length = 8;
+        const Trace trace = trace_model(resolved(tiny_config()), options);
+        CHECK(trace.explicit_vs_fast <= 1e-6);
+        CHECK(trace.explicit_vs_reference_order == 0);
+    }
+}
+
+TEST_CASE("S2-13, S2-14: the knowledge card's shapes", "[inspect]") {
+    Config config = tiny_config();
+    config.model.hidden_size = 256;
+    config.model.num_attention_heads = 8;
+    config.model.intermediate_size = 0;
+    config.model.max_position_embeddings = 10;
+    config.train.sequence_length = 10;
+    TraceOptions options;
+    options.sequence_length = 10;
+    const Trace trace = trace_model(resolved(config), options);
+    CHECK(shape_of(trace.attention, "output") == Shape{2, 10, 256});
+    CHECK(shape_of(trace.attention, "weights") == Shape{2, 8, 10, 10});
+    double total = 0;
+    for (double sum : trace.row_sums) total += sum;
+    CHECK(total == Approx(10.0).epsilon(1e-6));
+}
+
+TEST_CASE("S3-18: every value of the forward pass has a name, a shape and a meaning", "[inspect]") {
+    const Trace trace = trace_model(resolved(tiny_config()));
+    CHECK(shape_of(trace.intermediates, "tokens") == Shape{2, 5});
+    CHECK(shape_of(trace.intermediates, "h.1.attn.qkv") == Shape{2, 5, 36});
+    CHECK(shape_of(trace.intermediates, "h.0.mlp.gelu") == Shape{2, 5, 20});
+    CHECK(shape_of(trace.intermediates, "logits") == Shape{2, 5, 17});
+    CHECK(shape_of(trace.intermediates, "h.1.attn.heads.weights") == Shape{2, 3, 5, 5});
+    for (const TraceEntry& entry : trace.intermediates) CHECK(!entry.meaning.empty());
+}
+
+TEST_CASE("The trace's text has the lines of the lesson", "[inspect]") {
+    const std::string text = trace_text(trace_model(minimind_lesson()));
+    for (const char* line :
+         {"hidden_size=64 num_attention_heads=4 num_key_value_heads=4 head_dim=16\n",
+          "future_attention_mass_for_batch0_head0=0.0000000000\n",
+          "explicit_vs_reference_order_max_abs_diff=0.0000000000\n", "explicit_vs_fast_max_abs_diff=0.000000",
+          "[[ 1.0000  0.0000  0.0000  0.0000  0.0000]\n", "sum_for_batch0_head0=5.000000"}) {
+        CHECK_THAT(text, contains(line));
+    }
+}
+
+TEST_CASE("A trace of what does not exist says what does", "[inspect]") {
+    const Config config = resolved(tiny_config());
+    TraceOptions options;
+    options.layer = 2;
+    CHECK_THROWS_MESSAGE(trace_model(config, options), DataError, "layer 2 does not exist: there are 2 (0 to 1)");
+    options = {};
+    options.sequence_length = 9;
+    CHECK_THROWS_MESSAGE(trace_model(config, options), DataError, "sequence length must be 1 to 8");
+    options = {};
+    options.batch = 0;
+    CHECK_THROWS_MESSAGE(trace_model(config, options), DataError, "batch must be at least 1");
+}
