@@ -81,8 +81,8 @@ struct AttentionKernels {
 
     /// Backward is three stages with a join between them: delta, then dK, dV and dQ (or its partial sums), then the sum
     /// of the partial dQ in fixed order (0 tiles when the second stage wrote dQ itself).
-    /// Elements: delta (B,H,Tq) and G - 1 partial dQ (B,H,Tq,Dh), where the key blocks of each (b, kv head) are cut into
-    /// G groups: 1 when B * Hkv >= 12, else at most 16. O(B H Tq (1 + (G - 1) Dh)).
+    /// Elements: delta (B,H,Tq) and G - 1 partial dQ (B,H,Tq,Dh), where the key blocks of each (b, kv head) are cut
+    /// into G groups: 1 when B * Hkv >= 12, else at most 16. O(B H Tq (1 + (G - 1) Dh)).
     std::int64_t (*backward_workspace)(const AttentionShape& shape);
     std::int64_t (*backward_delta_tiles)(const AttentionShape& shape);
     void (*backward_delta)(const AttentionBackwardArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end);
