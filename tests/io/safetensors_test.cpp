@@ -20,11 +20,11 @@ TEST_CASE("safetensors round-trip") {
     const std::vector<double> moment{1e-300};
     const std::vector<std::uint8_t> flags{1, 2, 3};
     const std::vector<TensorToWrite> tensors{{"wte.weight", TensorDesc(DType::f32, {2, 3}), weight.data()},
-                                           {"bias", TensorDesc(DType::f32, {1}), bias.data()},
-                                           {"flags", TensorDesc(DType::u8, {3}), flags.data()},
-                                           {"step", TensorDesc(DType::i64, Shape{}), step.data()},
-                                           {"moment", TensorDesc(DType::f64, {1}), moment.data()},
-                                           {"none", TensorDesc(DType::f32, {0, 4}), nullptr}};
+                                             {"bias", TensorDesc(DType::f32, {1}), bias.data()},
+                                             {"flags", TensorDesc(DType::u8, {3}), flags.data()},
+                                             {"step", TensorDesc(DType::i64, Shape{}), step.data()},
+                                             {"moment", TensorDesc(DType::f64, {1}), moment.data()},
+                                             {"none", TensorDesc(DType::f32, {0, 4}), nullptr}};
     write_safetensors(path, tensors, {{"made_by", "a \"test\" \xc3\xa9"}});
 
     const SafetensorsFile file(path);
