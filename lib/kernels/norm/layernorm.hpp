@@ -5,7 +5,8 @@
 namespace causeway::kernels {
 
 /// LayerNorm over the last axis (Ba, Kiros, Hinton 2016): y = (x - mean) * rstd * weight + bias,
-/// rstd = 1 / sqrt(var + eps). Two passes (the mean first), so a large mean costs no accuracy.
+/// rstd = 1 / sqrt(var + eps). The variance is taken about a point of the row, so a large mean costs no accuracy, and a
+/// constant row gives exactly the bias.
 template <class T>
 struct LayerNormForwardArgs {
     const T* x = nullptr;       ///< (rows, cols)

@@ -12,18 +12,44 @@ struct Sums {
     float total() const { return reduce_add((part[0] + part[1]) + (part[2] + part[3])); }
 };
 
-/// Sum over the row of term(x); the lanes beyond the row's end hold x = rest, whose term must be 0.
-template <class Term>
-float row_sum(const float* x, std::int64_t cols, float rest, Term term) {
-    Sums sums;
+struct Moments {
+    float sum, squares;
+};
+
+/// Sums of x - origin and of its square.
+Moments moments_about(const float* x, std::int64_t cols, float origin) {
+    const Vec o(origin);
+    Sums sums, squares;
+    const auto add = [&](Vec value, int u) {
+        const Vec d = value - o;
+        sums.part[u] = sums.part[u] + d;
+        squares.part[u] = xsimd::fma(d, d, squares.part[u]);
+    };
     std::int64_t c = 0;
     for (; c + unroll * lanes <= cols; c += unroll * lanes) {
 #pragma GCC unroll 4
-        for (int u = 0; u < unroll; ++u) sums.part[u] = term(load(x + c + u * lanes), sums.part[u]);
+        for (int u = 0; u < unroll; ++u) add(load(x + c + u * lanes), u);
     }
-    for (; c + lanes <= cols; c += lanes) sums.part[0] = term(load(x + c), sums.part[0]);
-    if (c < cols) sums.part[1] = term(load_partial(x + c, cols - c, rest), sums.part[1]);
-    return sums.total();
+    for (; c + lanes <= cols; c += lanes) add(load(x + c), 0);
+    if (c < cols) add(load_partial(x + c, cols - c, origin), 1);
+    return {sums.total(), squares.total()};
+}
+
+struct Statistics {
+    float mean, variance;
+};
+
+/// One pass about the row's first element, which is as good as two when that lies within a few deviations of the mean;
+/// a second pass about the mean when not. The mean of a constant row is exact, and so its output exactly the bias.
+Statistics statistics_of(const float* x, std::int64_t cols) {
+    const auto count = static_cast<float>(cols);
+    const Moments first = moments_about(x, cols, x[0]);
+    const float offset = first.sum / count;
+    const float mean = x[0] + offset;
+    const float squares = first.squares - first.sum * offset;
+    // At most three of the 24 bits are lost to the subtraction.
+    if (squares * 8 >= first.squares) return {mean, squares / count};
+    return {mean, moments_about(x, cols, mean).squares / count};
 }
 
 void normalize_row(const float* x, const LayerNormForwardArgs<float>& args, float mean, float rstd, float* y) {
@@ -51,18 +77,10 @@ void normalize_row(const float* x, const LayerNormForwardArgs<float>& args, floa
 }
 
 void forward(const LayerNormForwardArgs<float>& args, std::int64_t row_begin, std::int64_t row_end) {
-    const auto count = static_cast<float>(args.cols);
     for (std::int64_t r = row_begin; r < row_end; ++r) {
         const float* x = args.x + r * args.cols;
-        // Deviations from the first element: the mean of a constant row is exact, and its output exactly the bias.
-        const float first = x[0];
-        const float mean =
-            first + row_sum(x, args.cols, first, [first](Vec v, Vec sum) { return sum + (v - Vec(first)); }) / count;
-        const float squares = row_sum(x, args.cols, mean, [mean](Vec v, Vec sum) {
-            const Vec d = v - Vec(mean);
-            return xsimd::fma(d, d, sum);
-        });
-        const float rstd = 1.0f / __builtin_sqrtf(squares / count + static_cast<float>(args.eps));
+        const auto [mean, variance] = statistics_of(x, args.cols);
+        const float rstd = 1.0f / __builtin_sqrtf(variance + static_cast<float>(args.eps));
         normalize_row(x, args, mean, rstd, args.y + r * args.cols);
         if (args.mean != nullptr) {
             args.mean[r] = mean;
