@@ -75,63 +75,18 @@ inline Vec exp2_nonpositive(Vec x) {
 /// What a product does with the tile of C it finds.
 enum class Start { zero, add, scale };
 
-/// C (Rows, Vecs * lanes) = A B, C + A B, or C * alpha + A B with one alpha a column. B's rows are k; A is read element
-/// by element and broadcast: from a[k * lda + r] when ByDepth (A^T is what lies in memory), else from a[r * lda + k].
-template <int Rows, int Vecs, bool ByDepth>
-void micro_kernel(std::int64_t depth, const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float* c,
-                  std::int64_t ldc, Start start, const float* alpha) {
-    Vec acc[Rows][Vecs];
-#pragma GCC unroll 12
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 2
-        for (int v = 0; v < Vecs; ++v) acc[r][v] = Vec(0.0f);
-    }
-    if (start != Start::zero) {
-#pragma GCC unroll 12
-        for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 2
-            for (int v = 0; v < Vecs; ++v) acc[r][v] = load(c + r * ldc + v * lanes);
-        }
-    }
-    if (start == Start::scale) {
-#pragma GCC unroll 12
-        for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 2
-            for (int v = 0; v < Vecs; ++v) acc[r][v] = acc[r][v] * load(alpha + v * lanes);
-        }
-    }
-    for (std::int64_t k = 0; k < depth; ++k) {
-        Vec column[Vecs];
-#pragma GCC unroll 2
-        for (int v = 0; v < Vecs; ++v) column[v] = load(b + k * ldb + v * lanes);
-#pragma GCC unroll 12
-        for (int r = 0; r < Rows; ++r) {
-            const Vec row(ByDepth ? a[k * lda + r] : a[r * lda + k]);
-#pragma GCC unroll 2
-            for (int v = 0; v < Vecs; ++v) acc[r][v] = xsimd::fma(row, column[v], acc[r][v]);
-        }
-    }
-#pragma GCC unroll 12
-    for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 2
-        for (int v = 0; v < Vecs; ++v) store(c + r * ldc + v * lanes, acc[r][v]);
-    }
-}
+/// C (rows, vecs * lanes) = A B, C + A B, or C * alpha + A B with one alpha a column, in registers. B's rows are k, ldb
+/// apart; A is read element by element and broadcast: from a[k * lda + r] when by_depth (A^T is what lies in memory),
+/// else from a[r * lda + k].
+using MicroKernel = void (*)(std::int64_t depth, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
+                             float* c, std::int64_t ldc, Start start, const float* alpha);
 
-using MicroKernel = void (*)(std::int64_t, const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
-                             Start, const float*);
-
-struct MicroKernelRow {
+struct MicroKernels {
     MicroKernel of_rows[max_rows];  ///< [rows - 1]
 };
 
-template <int Vecs, bool ByDepth, int... Index>
-constexpr MicroKernelRow make_row(std::integer_sequence<int, Index...>) {
-    return {{micro_kernel<Index + 1, Vecs, ByDepth>...}};
-}
-
-template <int Vecs, bool ByDepth>
-inline constexpr MicroKernelRow micro_kernels = make_row<Vecs, ByDepth>(std::make_integer_sequence<int, max_rows>());
+/// [by_depth][vecs - 1]; compiled once, in attention_micro.simd.cpp.
+extern const MicroKernels micro_kernels[2][2];
 
 /// Rows [0, rows) of a product are cut into nearly equal tiles of at most max_rows; tile t begins at row_begin(rows,
 /// t).
@@ -145,16 +100,16 @@ void multiply_rows(std::int64_t rows, std::int64_t vecs, std::int64_t depth, con
                    const float* alpha = nullptr) {
     std::int64_t v = 0;
     for (; v + 2 <= vecs; v += 2) {
-        micro_kernels<2, ByDepth>.of_rows[rows - 1](depth, a, lda, b + v * lanes, ldb, c + v * lanes, ldc, start,
+        micro_kernels[ByDepth][1].of_rows[rows - 1](depth, a, lda, b + v * lanes, ldb, c + v * lanes, ldc, start,
                                                     alpha ? alpha + v * lanes : nullptr);
     }
     if (v < vecs) {
-        micro_kernels<1, ByDepth>.of_rows[rows - 1](depth, a, lda, b + v * lanes, ldb, c + v * lanes, ldc, start,
+        micro_kernels[ByDepth][0].of_rows[rows - 1](depth, a, lda, b + v * lanes, ldb, c + v * lanes, ldc, start,
                                                     alpha ? alpha + v * lanes : nullptr);
     }
 }
 
-/// C (rows, vecs * lanes) of any size; operands as in micro_kernel.
+/// C (rows, vecs * lanes) of any size; operands as in MicroKernel.
 template <bool ByDepth>
 void multiply(std::int64_t rows, std::int64_t vecs, std::int64_t depth, const float* a, std::int64_t lda,
               const float* b, std::int64_t ldb, float* c, std::int64_t ldc, Start start, const float* alpha = nullptr) {
