@@ -36,3 +36,13 @@ TEST_CASE("S1-17..21: one seed of repeat_h4 has 8,384 parameters and the referen
     CHECK(result.validation->loss < 0.0052);
     CHECK(result.validation->accuracy.value() == 1.0);
 }
+
+TEST_CASE("lookback_copy.json is learned: all of what can be known is predicted") {
+    Trainer trainer(config_file("lookback_copy.json"));
+    const Evaluation before = trainer.evaluate();
+    CHECK(before.accuracy.value() < 0.2);
+    CHECK(before.valid_tokens == 256 * (32 - 3));
+    const Evaluation after = trainer.run().validation.value();
+    CHECK(after.accuracy.value() >= 0.999);
+    CHECK(after.loss <= 0.02);
+}

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/allocation_counter.hpp"
+#include "train/metrics.hpp"
+#include "train/train_support.hpp"
+
+using namespace causeway;
+using namespace causeway::train;
+
+namespace {
+
+/// The hook's counts over 20 steps, after 5 that warm up.
+allocation_counter::Counts counts_of_steps(const Config& config) {
+    Trainer trainer(config);
+    for (int i = 0; i < 5; ++i) trainer.step();
+    allocation_counter::start();
+    for (int i = 0; i < 20; ++i) trainer.step();
+    return allocation_counter::stop();
+}
+
+Config byte_model(int threads) {
+    return config_file("kjv_bytes.json",
+                       {"data.source=lookback_copy", "data.path=\"\"", "data.validation_stride=0", "train.batch_size=3",
+                        "model.num_hidden_layers=2", fmt::format("runtime.threads={}", threads)});
+}
+
+}  // namespace
+
+TEST_CASE("the allocation hook sees what is allocated") {
+    allocation_counter::start();
+    const int* volatile one = new int(1);  // volatile: the pair must not be optimised away
+    delete one;
+    CHECK(allocation_counter::stop().own == 1);
+    if (allocation_counter::sees_malloc()) {
+        allocation_counter::start();
+        void* volatile data = std::malloc(10);
+        data = std::realloc(data, 1000);
+        std::free(data);
+        CHECK(allocation_counter::stop().own == 2);
+    }
+}
+
+TEST_CASE("a training step on one thread allocates nothing") {
+    for (const Config& config : {small_gpt2({"runtime.threads=1", "train.gradient_accumulation_steps=2"}),
+                                 config_file("repeat_h4.json", {"runtime.threads=1"}), byte_model(1)}) {
+        const allocation_counter::Counts counts = counts_of_steps(config);
+        CHECK(counts.own == 0);
+        CHECK(counts.libtbb == 0);
+    }
+}
+
+TEST_CASE("a training step on several threads allocates nothing outside libtbb") {
+    for (int threads : {2, 3}) CHECK(counts_of_steps(byte_model(threads)).own == 0);
+}
+
+TEST_CASE("evaluating allocates nothing, nor does writing metrics") {
+    const TemporaryFolder folder;
+    MetricsWriter metrics(folder.file("metrics.jsonl"));
+    Trainer trainer(small_gpt2({"runtime.threads=1"}));
+    Progress progress;
+    progress.step = trainer.step();
+    progress.validation = trainer.evaluate();
+    progress.epoch = EpochReport{1, progress.step.loss};
+    allocation_counter::start();
+    trainer.evaluate();
+    metrics.write(progress);
+    CHECK(allocation_counter::stop().own == 0);
+}
