@@ -21,8 +21,13 @@ inline constexpr std::int64_t max_rows_tn = 192;
 inline constexpr std::int64_t max_depth_tn = 256;
 /// Elements of B under one column of tiles, if more than one tile: 1 MB, which the next tile finds in L2 or near it.
 inline constexpr std::int64_t max_shared = 256 * 1024;
-/// More tiles than this share no work among cores that fewer would not, and each reads its part of A and B anew.
-inline constexpr std::int64_t max_tiles = 32;
+/// Beyond this depth neither A nor B of a tile stays in any cache, and a tile's columns are the times a block of A is
+/// used: then there are at least so many, and rows are not cut any further.
+inline constexpr std::int64_t deep = 4096;
+inline constexpr std::int64_t deep_cols = 6 * tile_cols;
+/// Each tile reads its part of A and B anew: 16 tiles are a few per cent faster than 32 on one thread, and still enough
+/// for 16.
+inline constexpr std::int64_t max_tiles = 16;
 /// Multiply-adds worth a tile of their own: about 8 us, some rendezvous of two threads.
 inline constexpr std::int64_t tile_work = 1'000'000;
 
@@ -33,14 +38,15 @@ inline GemmTiling tiling(GemmForm form, std::int64_t m, std::int64_t n, std::int
     const std::int64_t work = larger(m, 8) * n * larger(k, 1);
     const std::int64_t wanted = larger(1, smaller(max_tiles, work / tile_work));
     std::int64_t row_tiles = divide_up(m, form == GemmForm::tn ? max_rows_tn : max_rows);
-    std::int64_t col_tiles = row_tiles == 1 ? 1 : larger(1, smaller(panels(n), divide_up(n * k, max_shared)));
+    std::int64_t col_tiles =
+        row_tiles == 1 || k > deep ? 1 : larger(1, smaller(panels(n), divide_up(n * k, max_shared)));
     // The longer side is cut, unless B is streamed from packed panels (nt, nn): then all rows should use a panel while
     // it is in cache, and columns are cut as long as there are any.
     while (row_tiles * col_tiles < wanted) {
         const std::int64_t rows = divide_up(m, row_tiles);
         const std::int64_t cols = divide_up(n, col_tiles);
-        const bool can_cut_rows = rows >= 4 * tile_rows;
-        const bool can_cut_cols = cols > tile_cols;
+        const bool can_cut_rows = rows >= 4 * tile_rows && (k <= deep || form == GemmForm::tn);
+        const bool can_cut_cols = cols > (k > deep && form != GemmForm::tn ? deep_cols : tile_cols);
         if (can_cut_cols && (form != GemmForm::tn || cols >= rows || !can_cut_rows)) {
             ++col_tiles;
         } else if (can_cut_rows) {
