@@ -13,6 +13,7 @@ struct KernelCheckOptions {
     std::int64_t batch = 2;
     std::int64_t sequence_length = 0;  ///< 0: min(33, model.max_position_embeddings)
     std::uint64_t seed = 1;
+    double tolerance = 2e-5;  ///< some hundred roundings of a float: what sums of some hundred products leave
 };
 
 /// The worst disagreement of one operation of one instruction set with its plain-loop twin in double.
@@ -32,8 +33,8 @@ struct KernelCheck {
 
 /// Runs every plan of a config (training with and without fusion, both attention paths, evaluation, logits, prefill) on
 /// one instruction set in lockstep with the same plan in double on plain loops: each node gets exactly the reference's
-/// inputs, so an error belongs to the node where it shows. |error| <= 1e-5 (|reference| + rms of the tensor) passes.
-/// Throws CapacityError when the CPU lacks the instruction set.
+/// inputs, so an error belongs to the node where it shows. |error| <= tolerance (|reference| + rms of the
+/// tensor) passes. Throws CapacityError when the CPU lacks the instruction set.
 KernelCheck check_kernels(const Config& config, Isa isa, const KernelCheckOptions& options = {});
 
 /// A table of all checks, a line an op, a column an instruction set.

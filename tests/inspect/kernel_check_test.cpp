@@ -53,6 +53,26 @@ TEST_CASE("Every op of every instruction set agrees with its plain-loop twin", "
     CHECK_THAT(kernel_check_text(checks), contains("attention_explicit_backward") && contains("reference"));
 }
 
+TEST_CASE("An error of some roundings is found and named", "[inspect]") {
+    KernelCheckOptions options;
+    options.tolerance = 1e-9;  // far below what a float can hold
+    const KernelCheck check = check_kernels(resolved(tiny_config()), available_isas().back(), options);
+    CHECK(!check.passed());
+    const auto passed = [&](const std::string& op) {
+        const auto found = std::ranges::find(check.ops, op, &OpCheck::op);
+        REQUIRE(found != check.ops.end());
+        return found->passed();
+    };
+    for (const char* rounding : {"linear", "attention", "attention_backward", "layernorm", "gelu",
+                                 "lm_head_loss_backward", "linear_weight_gradient", "adamw"}) {
+        INFO(rounding);
+        CHECK(!passed(rounding));
+    }
+    CHECK(passed("embedding"));  // a copy
+    CHECK(passed("take_position"));
+    CHECK_THAT(kernel_check_text({check}), contains("FAILED") && contains("linear on"));
+}
+
 TEST_CASE("The table of kernel checks names what failed", "[inspect]") {
     KernelCheck good{Isa::reference, {{"linear", 3, 0.25, "train: y[0]"}}};
     KernelCheck bad{Isa::sse2, {{"linear", 3, 12.5, "train: y[7]"}}};
@@ -60,7 +80,7 @@ TEST_CASE("The table of kernel checks names what failed", "[inspect]") {
     CHECK(!bad.passed());
     CHECK(!KernelCheck{}.passed());
     CHECK(kernel_check_text({good, bad}) ==
-          "largest error of each op in units of 1e-5 (|x| + rms), against plain loops in f64\n"
+          "largest error of each op in units of its tolerance, against plain loops in f64\n"
           "op      nodes  reference    sse2\n"
           "linear      3      0.250  12.500  FAILED\n"
           "linear on sse2 is 12.5 tolerances off in train: y[7]\n");
