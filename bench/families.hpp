@@ -9,4 +9,5 @@ void register_loss();
 void register_norm();
 void register_optimizer();
 void register_softmax();
+void register_train();
 }  // namespace causeway::bench

@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
     bench::register_norm();
     bench::register_optimizer();
     bench::register_softmax();
+    bench::register_train();
     benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
     return 0;
