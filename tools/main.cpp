@@ -31,13 +31,13 @@ class Program {
         app_.require_subcommand(0, 1);
         app_.set_version_flag("--version", fmt::format("causeway {}", version()), "Print the version");
         app_.footer(footer);
-        version_ = app_.add_subcommand("version", "Print the version");
-        version_->footer("Examples:\n  causeway version");
         for (const auto add :
              {add_train, add_generate, add_inspect, add_plan, add_trace, add_check, add_info, add_schema}) {
             commands_.push_back(add(app_));
         }
-        commands_.push_back({version_, [] {
+        CLI::App* version_command = app_.add_subcommand("version", "Print the version");
+        version_command->footer("Examples:\n  causeway version");
+        commands_.push_back({version_command, [] {
                                  print(fmt::format("causeway {}\n", version()));
                                  return exit_success;
                              }});
@@ -86,16 +86,19 @@ class Program {
         const Command* command = chosen();
         if (error.get_name() == "CallForHelp") return show((command == nullptr ? &app_ : command->app)->help());
         if (error.get_name() == "CallForVersion") return show(std::string(error.what()) + "\n");
-        const std::string text = error.get_name() == "ExtrasError" ? unexpected(command) : std::string(error.what());
+        // A misspelt option explains why a required one seems to be missing.
+        const std::string extra = unexpected(command);
+        const std::string text = extra.empty() ? error.what() : extra;
         complain(name_of(command), fmt::format("{}; see `{} --help`", text, name_of(command)));
         return exit_usage;
     }
 
-    /// Names the first argument that nobody expects, and the option most like it.
+    /// Names the first argument that nobody expects, and the option most like it; empty when there is none.
     std::string unexpected(const Command* command) const {
         const CLI::App* app = command == nullptr ? &app_ : command->app;
         const std::vector<std::string> rest = app->remaining();
-        const std::string word = rest.empty() ? "" : rest.front().substr(0, rest.front().find('='));
+        if (rest.empty()) return "";
+        const std::string word = rest.front().substr(0, rest.front().find('='));
         if (!word.starts_with("-")) return fmt::format("unexpected argument \"{}\"", word);
         std::vector<std::string> names;
         for (const CLI::Option* option : app->get_options()) {
@@ -125,7 +128,6 @@ class Program {
     }
 
     CLI::App app_{"Causal language models compiled to static graphs, on the CPU", "causeway"};
-    CLI::App* version_ = nullptr;
     std::vector<Command> commands_;
 };
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -16,6 +15,7 @@
 #include "io/run_folder.hpp"
 #include "output.hpp"
 #include "stop_signal.hpp"
+#include "text.hpp"
 #include "train/metrics.hpp"
 #include "train/trainer.hpp"
 #include "train_progress.hpp"
@@ -67,14 +67,21 @@ void begin_run(const RunFolder& run, const Config& config) {
     write_text_atomically(run.config(), to_json(config));
 }
 
-std::string model_text(const ModelConfig& model, std::int64_t parameters) {
-    return fmt::format("{} parameters, {} layers, {} heads, hidden {}, context {}, vocabulary {}",
-                       count_text(parameters), model.num_hidden_layers, model.num_attention_heads, model.hidden_size,
-                       model.max_position_embeddings, model.vocab_size);
+std::string plural(std::int64_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string model_text(const ModelConfig& model, std::int64_t parameters) {
+    return fmt::format("{} parameters, {}, {}, hidden {}, context {}, vocabulary {}", count_text(parameters),
+                       plural(model.num_hidden_layers, "layer"), plural(model.num_attention_heads, "head"),
+                       model.hidden_size, model.max_position_embeddings, model.vocab_size);
+}
+
+/// All plans share one arena: the largest decides.
 std::int64_t memory_of(const train::Trainer& trainer) {
-    return std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
+    std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
+    if (!reads_text(trainer.config())) bytes = std::max(bytes, trainer.plan("logits").memory.total());
+    return bytes;
 }
 
 std::string start_text(const Arguments& arguments, train::Trainer& trainer, std::size_t available, double peak) {
@@ -87,16 +94,17 @@ std::string start_text(const Arguments& arguments, train::Trainer& trainer, std:
                         bytes_text(static_cast<double>(available)));
     text += fmt::format("plan    {} steps in {} groups, {}FLOP a training step\n", plan.steps.size(),
                         plan.groups.size(), quantity_text(trainer.flops_per_step()));
-    text += fmt::format("machine {}, {} on {} {}, measured peak {}FLOP/s\n", cpu_model(), to_string(plan.isa),
-                        trainer.threads(), trainer.threads() == 1 ? "thread" : "threads", quantity_text(peak));
+    text += fmt::format("machine {}, {} on {}, measured peak {}FLOP/s\n", cpu_model(), to_string(plan.isa),
+                        plural(trainer.threads(), "thread"), quantity_text(peak));
     return text + fmt::format("run     {} steps of {}{} x {} tokens, seed {}, into {}\n", config.train.max_steps,
                               micro_batches > 1 ? fmt::format("{} x ", micro_batches) : "", config.train.batch_size,
                               config.train.sequence_length, config.train.seed, arguments.out);
 }
 
 std::string summary_text(const train::RunResult& result, std::int64_t steps, const std::string& folder) {
-    std::string text = fmt::format("{} after {} {} in {}: loss {:.4f}", result.stopped ? "stopped" : "done", steps,
-                                   steps == 1 ? "step" : "steps", duration_text(result.seconds), result.last_step.loss);
+    const std::string time = result.seconds < 60 ? seconds_text(result.seconds) : duration_text(result.seconds);
+    std::string text = fmt::format("{} after {} in {}: loss {:.4f}", result.stopped ? "stopped" : "done",
+                                   plural(steps, "step"), time, result.last_step.loss);
     if (result.validation) text += fmt::format(", val loss {:.4f}", result.validation->loss);
     return text + fmt::format("; saved in {}\n", folder);
 }
