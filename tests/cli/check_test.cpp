@@ -13,25 +13,25 @@ std::vector<std::string> small(const std::string& subcommand, const std::vector<
 }  // namespace
 
 TEST_CASE("check passes on a small model: gradients, kernels, and both") {
-    const Outcome gradients = causeway(small("check", {"--gradients"}));
+    const Outcome gradients = call(small("check", {"--gradients"}));
     CHECK(gradients.code == 0);
     CHECK(gradients.err == "");
     CHECK_THAT(gradients.out, contains("wte.weight"));
-    const Outcome kernels = causeway(small("check", {"--kernels"}));
+    const Outcome kernels = call(small("check", {"--kernels"}));
     CHECK(kernels.code == 0);
     CHECK_THAT(kernels.out, contains("attention"));
-    const Outcome both = causeway(small("check", {}));
+    const Outcome both = call(small("check", {}));
     CHECK(both.code == 0);
     CHECK(both.out == gradients.out + "\n" + kernels.out);
 }
 
 TEST_CASE("S3-13..17: trace prints shapes, weights and what they add up to") {
-    const Outcome trace = causeway({"trace", config_path("repeat_h4.json"), "--set", "model.hidden_size=64"});
+    const Outcome trace = call({"trace", config_path("repeat_h4.json"), "--set", "model.hidden_size=64"});
     CHECK(trace.code == 0);
     CHECK(trace.err == "");
     CHECK_THAT(trace.out, contains("(2,5,64)") && contains("(2,4,5,5)") &&
                               contains("future_attention_mass_for_batch0_head0=0.0000000000"));
-    const Outcome layer = causeway({"trace", config_path("repeat_h4.json"), "--layer", "1"});
+    const Outcome layer = call({"trace", config_path("repeat_h4.json"), "--layer", "1"});
     CHECK(layer.code == 1);
     CHECK_THAT(layer.err, contains("causeway trace: "));
     CHECK(lines_of(layer.err).size() == 1);

@@ -13,7 +13,7 @@ const std::string& byte_run() {
         std::string text;
         for (int i = 0; i < 400; ++i) text += "abc";
         const std::string config = byte_config(folder.file("config.json"), folder.write("text.txt", text));
-        const Outcome trained = causeway({"train", config, "--out", folder.file("run"), "--quiet"});
+        const Outcome trained = call({"train", config, "--out", folder.file("run"), "--quiet"});
         REQUIRE(trained.code == 0);
         return folder.file("run");
     }();
@@ -22,7 +22,7 @@ const std::string& byte_run() {
 
 Outcome generate(std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", byte_run()});
-    return causeway(std::move(more));
+    return call(std::move(more));
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ TEST_CASE("JSON has the exact tokens") {
 TEST_CASE("On a terminal no control character of a model comes through") {
     const std::vector<std::string> arguments{"generate",      byte_run(), "--prompt",         "a",
                                              "--temperature", "1000",     "--max-new-tokens", "300"};
-    const Outcome raw = causeway(arguments);
+    const Outcome raw = call(arguments);
     CHECK(raw.out.size() == 302);  // a byte a token and the newline
     const Outcome shown = run_causeway({arguments, Stdout::terminal, {}, {}});
     CHECK(shown.code == 0);
@@ -94,7 +94,7 @@ TEST_CASE("B41, B58, B70: what cannot be generated from is one line on standard 
     CHECK_THAT(error({"--prompt", "a", "--top-k", "-3"}), contains("top_k: found -3"));
     CHECK_THAT(error({"--prompt", "a", "--top-p", "1.5"}), contains("top_p: found 1.5"));
     const TemporaryFolder folder;
-    const Outcome nowhere = causeway({"generate", folder.file("none"), "--prompt", "a"});
+    const Outcome nowhere = call({"generate", folder.file("none"), "--prompt", "a"});
     CHECK(nowhere.code == 1);
     CHECK_THAT(nowhere.err, contains("causeway generate: " + folder.file("none")));
     CHECK(generate({"--prompt", "a", "--ids", "1"}).code == 2);
@@ -102,11 +102,11 @@ TEST_CASE("B41, B58, B70: what cannot be generated from is one line on standard 
 
 TEST_CASE("Tasks are prompted with numbers") {
     const TemporaryFolder folder;
-    REQUIRE(causeway(tiny_training(folder.file("run"), {"--quiet"})).code == 0);
+    REQUIRE(call(tiny_training(folder.file("run"), {"--quiet"})).code == 0);
     const Outcome outcome =
-        causeway({"generate", folder.file("run"), "--ids", "5,5,5", "--max-new-tokens", "2", "--temperature", "0"});
+        call({"generate", folder.file("run"), "--ids", "5,5,5", "--max-new-tokens", "2", "--temperature", "0"});
     CHECK(outcome.code == 0);
     CHECK_THAT(outcome.out, contains("5 5 5 "));
-    CHECK_THAT(causeway({"generate", folder.file("run"), "--prompt", "A"}).err,
+    CHECK_THAT(call({"generate", folder.file("run"), "--prompt", "A"}).err,
                contains("prompt: token 65 at position 0 is outside [0, 64)"));
 }

@@ -14,7 +14,7 @@ const std::string& byte_run() {
         const std::string text = folder.write("text.txt", std::string(500, 'x'));
         const std::string config = byte_config(folder.file("config.json"), text);
         const Outcome trained =
-            causeway({"train", config, "--out", folder.file("run"), "--quiet", "--set", "train.max_steps=1"});
+            call({"train", config, "--out", folder.file("run"), "--quiet", "--set", "train.max_steps=1"});
         REQUIRE(trained.code == 0);
         return folder.file("run");
     }();
@@ -23,7 +23,7 @@ const std::string& byte_run() {
 
 Outcome inspect(std::vector<std::string> more) {
     more.insert(more.begin(), {"inspect", byte_run()});
-    return causeway(std::move(more));
+    return call(std::move(more));
 }
 
 }  // namespace

@@ -5,36 +5,36 @@
 #include "support/temporary_folder.hpp"
 
 TEST_CASE("A plan is printed with its verdict on memory") {
-    const Outcome plan = causeway({"plan", config_path("repeat_h4.json")});
+    const Outcome plan = call({"plan", config_path("repeat_h4.json")});
     CHECK(plan.code == 0);
     CHECK(plan.err == "");
     CHECK_THAT(plan.out, contains("8,384") && contains("attention"));
     CHECK_THAT(lines_of(plan.out).back(), contains("needs ") && contains(" available: fits"));
-    const Outcome limited = causeway({"plan", config_path("gpt2_124m.json"), "--set", "runtime.memory_limit_mb=100"});
+    const Outcome limited = call({"plan", config_path("gpt2_124m.json"), "--set", "runtime.memory_limit_mb=100"});
     CHECK_THAT(lines_of(limited.out).back(), contains(" of 100 MiB runtime.memory_limit_mb: does not fit"));
 }
 
 TEST_CASE("Plans as JSON, Graphviz and SVG") {
-    const Outcome json = causeway({"plan", config_path("repeat_h4.json"), "--json", "--batch", "3"});
+    const Outcome json = call({"plan", config_path("repeat_h4.json"), "--json", "--batch", "3"});
     CHECK(json.code == 0);
     const auto parsed = nlohmann::json::parse(json.out);
     CHECK(parsed.at("summary").at("parameters") == 8384);
     CHECK(parsed.at("summary").at("tokens") == 36);
-    const Outcome dot = causeway({"plan", config_path("repeat_h4.json"), "--dot"});
+    const Outcome dot = call({"plan", config_path("repeat_h4.json"), "--dot"});
     CHECK_THAT(dot.out, contains("digraph"));
     const TemporaryFolder folder;
-    const Outcome svg = causeway({"plan", config_path("repeat_h4.json"), "--svg", folder.file("plan.svg")});
+    const Outcome svg = call({"plan", config_path("repeat_h4.json"), "--svg", folder.file("plan.svg")});
     CHECK(svg.code == 0);
     CHECK_THAT(svg.out, contains("plan.svg: ") && contains("fits"));
     CHECK_THAT(content_of(folder.file("plan.svg")), contains("<svg"));
-    CHECK(causeway({"plan", config_path("repeat_h4.json"), "--svg", folder.file("no/such/plan.svg")}).code == 1);
+    CHECK(call({"plan", config_path("repeat_h4.json"), "--svg", folder.file("no/such/plan.svg")}).code == 1);
 }
 
 TEST_CASE("Every mode can be planned; without reuse more memory is needed") {
     const auto scratch = [](const std::vector<std::string>& more) {
         std::vector<std::string> arguments{"plan", config_path("kjv_bytes.json"), "--json"};
         arguments.insert(arguments.end(), more.begin(), more.end());
-        const Outcome plan = causeway(arguments);
+        const Outcome plan = call(arguments);
         CHECK(plan.code == 0);
         return nlohmann::json::parse(plan.out).at("summary").at("scratch_bytes").get<std::int64_t>();
     };

@@ -32,7 +32,7 @@ struct Start {
 /// Runs the command and waits for it. What says nothing for a minute is killed.
 Outcome run_causeway(const Start& start);
 
-inline Outcome causeway(std::vector<std::string> arguments) { return run_causeway({std::move(arguments), {}, {}, {}}); }
+inline Outcome call(std::vector<std::string> arguments) { return run_causeway({std::move(arguments), {}, {}, {}}); }
 
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_of(const std::string& text);

@@ -42,7 +42,7 @@ std::int64_t check_saved(const std::string& run) {
 TEST_CASE("Off a terminal training prints plain lines: a head, steps, validations, epochs, a summary") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");
-    const Outcome outcome = causeway(tiny_training(run));
+    const Outcome outcome = call(tiny_training(run));
     CHECK(outcome.code == 0);
     CHECK(outcome.err == "");
     CHECK(outcome.out.find('\r') == std::string::npos);
@@ -50,7 +50,7 @@ TEST_CASE("Off a terminal training prints plain lines: a head, steps, validation
     const std::vector<std::string> lines = lines_of(outcome.out);
     REQUIRE(lines.size() == 15);
     CHECK(lines[0] == "causeway 0.1.0: training " + config_path("repeat_h4.json"));
-    CHECK_THAT(lines[1], contains("model   3,1") && contains(" parameters, 1 layers, 4 heads, hidden 16, context 12"));
+    CHECK_THAT(lines[1], contains("model   3,1") && contains(" parameters, 1 layer, 4 heads, hidden 16, context 12"));
     CHECK_THAT(lines[2], contains("memory  ") && contains(" available"));
     CHECK_THAT(lines[3], contains("plan    ") && contains("FLOP a training step"));
     CHECK_THAT(lines[4], contains("machine ") && contains(" thread") && contains("FLOP/s"));
@@ -64,7 +64,7 @@ TEST_CASE("Off a terminal training prints plain lines: a head, steps, validation
     CHECK_THAT(lines[11], contains("step 12/12 | loss "));
     CHECK_THAT(lines[12], contains("step 12/12 | epoch 2 | mean loss "));
     CHECK_THAT(lines[13], contains("step 12/12 | val loss "));
-    CHECK_THAT(lines[14], contains("done after 12 steps in 0:0") && contains(": loss ") && contains(", val loss ") &&
+    CHECK_THAT(lines[14], contains("done after 12 steps in ") && contains(": loss ") && contains(", val loss ") &&
                               contains("; saved in " + run));
     CHECK(check_saved(run) == 12);
 }
@@ -72,7 +72,7 @@ TEST_CASE("Off a terminal training prints plain lines: a head, steps, validation
 TEST_CASE("metrics.jsonl has every step and reads back exactly; printed losses are those") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");
-    const Outcome outcome = causeway(tiny_training(run, {"--set", "train.gradient_accumulation_steps=2"}));
+    const Outcome outcome = call(tiny_training(run, {"--set", "train.gradient_accumulation_steps=2"}));
     REQUIRE(outcome.code == 0);
     const std::vector<json> metrics = metrics_of(run);
     REQUIRE(metrics.size() == 12);
@@ -113,7 +113,7 @@ TEST_CASE("On a terminal one line is redrawn; NO_COLOR and dumb terminals get no
 
 TEST_CASE("--quiet prints nothing") {
     const TemporaryFolder folder;
-    const Outcome outcome = causeway(tiny_training(folder.file("run"), {"--quiet"}));
+    const Outcome outcome = call(tiny_training(folder.file("run"), {"--quiet"}));
     CHECK(outcome.code == 0);
     CHECK(outcome.out == "");
     CHECK(outcome.err == "");
@@ -123,20 +123,20 @@ TEST_CASE("--quiet prints nothing") {
 TEST_CASE("An existing run is replaced only with --overwrite, and not by a config that fails") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");
-    REQUIRE(causeway(tiny_training(run)).code == 0);
+    REQUIRE(call(tiny_training(run)).code == 0);
     const std::string parameters = content_of(run + "/model.safetensors");
-    const Outcome refused = causeway(tiny_training(run));
+    const Outcome refused = call(tiny_training(run));
     CHECK(refused.code == 1);
     CHECK(refused.err == "causeway train: " + run +
                              ": holds a run already (config.json); --overwrite replaces it, or choose another --out\n");
-    CHECK(causeway(tiny_training(
-                       run, {"--overwrite", "--set", "runtime.memory_limit_mb=1", "--set", "train.batch_size=4096"}))
+    CHECK(call(tiny_training(run,
+                             {"--overwrite", "--set", "runtime.memory_limit_mb=1", "--set", "train.batch_size=4096"}))
               .code == 1);
     CHECK(content_of(run + "/model.safetensors") == parameters);
-    CHECK(causeway(tiny_training(run, {"--overwrite", "--set", "train.seed=7"})).code == 0);
+    CHECK(call(tiny_training(run, {"--overwrite", "--set", "train.seed=7"})).code == 0);
     CHECK(content_of(run + "/model.safetensors") != parameters);
     const std::string file = folder.write("file", "");
-    CHECK_THAT(causeway(tiny_training(file)).err, contains(file + ": exists and is no folder"));
+    CHECK_THAT(call(tiny_training(file)).err, contains(file + ": exists and is no folder"));
 }
 
 TEST_CASE("Ctrl-C and SIGTERM end a run with what was learned saved") {
@@ -188,7 +188,7 @@ TEST_CASE("B70: what is wrong with a config or its data is said before anything 
     const auto error = [&](std::vector<std::string> more) {
         std::vector<std::string> arguments{"train", config_path("kjv_bytes.json"), "--out", run};
         arguments.insert(arguments.end(), more.begin(), more.end());
-        const Outcome outcome = causeway(arguments);
+        const Outcome outcome = call(arguments);
         CHECK(outcome.code == 1);
         CHECK(outcome.out == "");
         CHECK(lines_of(outcome.err).size() == 1);
@@ -208,10 +208,10 @@ TEST_CASE("B70: what is wrong with a config or its data is said before anything 
 TEST_CASE("A run that diverges says where, and keeps what it had") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");
-    const Outcome outcome = causeway(tiny_training(
-        run, {"--set", "train.learning_rate=1000", "--set", "train.max_steps=5000", "--set", "model.norm=none", "--set",
-              "model.num_hidden_layers=6", "--set", "train.optimizer=adam", "--set", "train.eval_every=0"}));
-    if (outcome.code == 0) return SUCCEED("the model survived a learning rate of 1000");
+    // Weights around 1000 in six layers without norms: activations beyond a float.
+    const Outcome outcome = call(tiny_training(
+        run, {"--set", "train.learning_rate=1000", "--set", "train.max_steps=50", "--set", "model.num_hidden_layers=6",
+              "--set", "train.optimizer=adam", "--set", "train.eval_every=0"}));
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err, contains("causeway train: step "));
     CHECK(check_saved(run) > 0);

@@ -19,12 +19,12 @@ void check_complaint(const Outcome& outcome, int code, const std::string& line) 
 }  // namespace
 
 TEST_CASE("Every subcommand has help with examples") {
-    const Outcome all = causeway({"--help"});
+    const Outcome all = call({"--help"});
     CHECK(all.code == 0);
     CHECK(all.err == "");
     for (const std::string& name : subcommands) {
         CHECK_THAT(all.out, contains("  " + name + " "));
-        const Outcome help = causeway({name, "--help"});
+        const Outcome help = call({name, "--help"});
         CHECK(help.code == 0);
         CHECK(help.err == "");
         CHECK_THAT(help.out, contains("Examples:\n  ") && contains("causeway " + name));
@@ -33,50 +33,55 @@ TEST_CASE("Every subcommand has help with examples") {
 }
 
 TEST_CASE("The version is that of the project") {
-    CHECK(causeway({"--version"}).out == "causeway 0.1.0\n");
-    CHECK(causeway({"version"}).out == "causeway 0.1.0\n");
+    CHECK(call({"--version"}).out == "causeway 0.1.0\n");
+    CHECK(call({"version"}).out == "causeway 0.1.0\n");
 }
 
 TEST_CASE("B70: a command line that cannot be understood is one line and exit code 2") {
-    check_complaint(causeway({}), 2, "causeway: a subcommand is missing; `causeway --help` lists them");
-    check_complaint(causeway({"trian"}), 2,
+    check_complaint(call({}), 2, "causeway: a subcommand is missing; `causeway --help` lists them");
+    check_complaint(call({"trian"}), 2,
                     "causeway: \"trian\" is no subcommand, did you mean \"train\"?; there are: train, generate, "
                     "inspect, plan, trace, check, info, schema, version");
-    check_complaint(causeway({"frobnicate"}), 2,
+    check_complaint(call({"frobnicate"}), 2,
                     "causeway: \"frobnicate\" is no subcommand; there are: train, generate, inspect, plan, trace, "
                     "check, info, schema, version");
-    check_complaint(causeway({"--colour"}), 2, "causeway: unknown option --colour; see `causeway --help`");
-    check_complaint(causeway({"plan", "a.json", "--jsno"}), 2,
+    check_complaint(call({"--colour"}), 2, "causeway: unknown option --colour; see `causeway --help`");
+    check_complaint(call({"plan", "a.json", "--jsno"}), 2,
                     "causeway plan: unknown option --jsno, did you mean --json?; see `causeway plan --help`");
-    check_complaint(causeway({"plan", "a.json", "--sequence_length=3"}), 2,
+    check_complaint(call({"plan", "a.json", "--sequence_length=3"}), 2,
                     "causeway plan: unknown option --sequence_length, did you mean --sequence-length?; see `causeway "
                     "plan --help`");
-    check_complaint(causeway({"plan", "a.json", "b.json"}), 2,
+    check_complaint(call({"plan", "a.json", "b.json"}), 2,
                     "causeway plan: unexpected argument \"b.json\"; see `causeway plan --help`");
-    check_complaint(causeway({"plan"}), 2, "causeway plan: CONFIG is required; see `causeway plan --help`");
-    check_complaint(causeway({"train", "a.json"}), 2, "causeway train: --out is required; see `causeway train --help`");
-    check_complaint(causeway({"generate", "run"}), 2,
+    check_complaint(call({"plan"}), 2, "causeway plan: CONFIG is required; see `causeway plan --help`");
+    check_complaint(call({"train", "a.json"}), 2, "causeway train: --out is required; see `causeway train --help`");
+    check_complaint(call({"train", "a.json", "--otu", "run"}), 2,
+                    "causeway train: unknown option --otu, did you mean --out?; see `causeway train --help`");
+    check_complaint(
+        call({"generate", "run", "--promt", "a"}), 2,
+        "causeway generate: unknown option --promt, did you mean --prompt?; see `causeway generate --help`");
+    check_complaint(call({"generate", "run"}), 2,
                     "causeway generate: --prompt or --ids is required; see `causeway generate --help`");
-    CHECK_THAT(causeway({"generate", "run", "--prompt", "a", "--top-k", "many"}).err,
+    CHECK_THAT(call({"generate", "run", "--prompt", "a", "--top-k", "many"}).err,
                contains("causeway generate: ") && contains("many") && contains("see `causeway generate --help`"));
-    CHECK(causeway({"plan", "a.json", "--mode", "decode"}).code == 2);
-    CHECK(causeway({"plan", "a.json", "--json", "--dot"}).code == 2);
+    CHECK(call({"plan", "a.json", "--mode", "decode"}).code == 2);
+    CHECK(call({"plan", "a.json", "--json", "--dot"}).code == 2);
 }
 
 TEST_CASE("B70: a missing file or a bad field is one line and exit code 1") {
     const TemporaryFolder folder;
     const std::string none = folder.file("none.json");
     for (const std::string name : {"plan", "trace", "check"}) {
-        check_complaint(causeway({name, none}), 1,
+        check_complaint(call({name, none}), 1,
                         "causeway " + name + ": " + none + ": cannot open: No such file or directory");
     }
-    check_complaint(causeway({"train", none, "--out", folder.file("run")}), 1,
+    check_complaint(call({"train", none, "--out", folder.file("run")}), 1,
                     "causeway train: " + none + ": cannot open: No such file or directory");
-    const Outcome misspelt = causeway({"plan", config_path("repeat_h4.json"), "--set", "train.learing_rate=1"});
+    const Outcome misspelt = call({"plan", config_path("repeat_h4.json"), "--set", "train.learing_rate=1"});
     CHECK(misspelt.code == 1);
     CHECK_THAT(misspelt.err, contains("causeway plan: train.learing_rate: ") && contains("\"train.learning_rate\""));
     CHECK(lines_of(misspelt.err).size() == 1);
-    const Outcome wrong = causeway({"plan", config_path("repeat_h4.json"), "--batch", "0"});
+    const Outcome wrong = call({"plan", config_path("repeat_h4.json"), "--batch", "0"});
     CHECK(wrong.code == 1);
     CHECK_THAT(wrong.err, contains("train.batch_size: found 0, expected an integer from 1"));
 }
@@ -89,13 +94,13 @@ TEST_CASE("A closed or full standard output is an error of its own") {
 }
 
 TEST_CASE("The schema is that of configs/") {
-    const Outcome schema = causeway({"schema"});
+    const Outcome schema = call({"schema"});
     CHECK(schema.code == 0);
     CHECK(nlohmann::json::parse(schema.out) == nlohmann::json::parse(content_of(config_path("causeway.schema.json"))));
 }
 
 TEST_CASE("Info names the machine, and an instruction set the CPU lacks is an error") {
-    const Outcome info = causeway({"info", "--no-peaks"});
+    const Outcome info = call({"info", "--no-peaks"});
     CHECK(info.code == 0);
     CHECK_THAT(info.out, contains("\nisa      ") && contains("reference") && contains("\nthreads  "));
     const Outcome forced = run_causeway({{"info", "--no-peaks"}, Stdout::pipe, {"CAUSEWAY_ISA=reference"}, {}});

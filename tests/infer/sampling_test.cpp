@@ -12,7 +12,7 @@ using namespace causeway;
 namespace {
 
 constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float not_number = std::numeric_limits<float>::quiet_NaN();
 constexpr double nan64 = std::numeric_limits<double>::quiet_NaN();
 
 SamplingOptions options(double temperature, std::int64_t top_k, double top_p, std::uint64_t seed = 1) {
@@ -132,8 +132,10 @@ TEST_CASE("Logits that are no numbers are refused, -infinity excludes a token") 
     Sampler sampler(options(1, 0, 1));
     const std::array<float, 3> excluded{0, -inf, 0};
     for (int i = 0; i < 200; ++i) CHECK(sampler.next(excluded) != 1);
-    CHECK_THROWS_MESSAGE(sampler.next(std::array<float, 3>{0, 1, nan}), NumericError, "logit of token 2 is nan");
-    CHECK_THROWS_MESSAGE(sampler.next(std::array<float, 3>{0, inf, 0}), NumericError, "logit of token 1 is inf");
-    CHECK_THROWS_MESSAGE(sampler.next(std::array<float, 2>{-inf, -inf}), NumericError, "every logit is -inf");
+    const std::array<float, 3> not_a_number{0, 1, not_number}, infinite{0, inf, 0};
+    const std::array<float, 2> impossible{-inf, -inf};
+    CHECK_THROWS_MESSAGE(sampler.next(not_a_number), NumericError, "logit of token 2 is nan");
+    CHECK_THROWS_MESSAGE(sampler.next(infinite), NumericError, "logit of token 1 is inf");
+    CHECK_THROWS_MESSAGE(sampler.next(impossible), NumericError, "every logit is -inf");
     CHECK_THROWS_MESSAGE(sampler.next(std::span<const float>{}), DataError, "no logits");
 }
