@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "base/isa.hpp"
@@ -34,14 +35,9 @@ bool gradients_pass(const Config& config) {
 }
 
 bool kernels_pass(const Config& config) {
-    std::vector<KernelCheck> checks;
-    bool passed = true;
-    for (const Isa isa : available_isas()) {
-        checks.push_back(check_kernels(config, isa));
-        passed = passed && checks.back().passed();
-    }
+    const std::vector<KernelCheck> checks = check_kernels(config, available_isas());
     print(kernel_check_text(checks));
-    return passed;
+    return std::ranges::all_of(checks, &KernelCheck::passed);
 }
 
 int run_check(const Arguments& arguments) {

@@ -35,7 +35,12 @@ struct KernelCheck {
 /// one instruction set in lockstep with the same plan in double on plain loops: each node gets exactly the reference's
 /// inputs, so an error belongs to the node where it shows. |error| <= tolerance (|reference| + rms of the
 /// tensor) passes. Throws CapacityError when the CPU lacks the instruction set.
+/// Models of more layers or tokens are cut to 2 and 4099.
 KernelCheck check_kernels(const Config& config, Isa isa, const KernelCheckOptions& options = {});
+
+/// The same for several instruction sets, which share one run of the reference.
+std::vector<KernelCheck> check_kernels(const Config& config, const std::vector<Isa>& isas,
+                                       const KernelCheckOptions& options = {});
 
 /// A table of all checks, a line an op, a column an instruction set.
 std::string kernel_check_text(const std::vector<KernelCheck>& checks);
