@@ -26,7 +26,7 @@ struct Rectangle {
 std::string fitting(const std::string& text, double pixels, double size) {
     const auto most = static_cast<std::size_t>(std::max(0.0, pixels / (size * 0.62)));
     if (text.size() <= most) return text;
-    return most < 4 ? "" : text.substr(0, most - 2) + "..";
+    return most < 9 ? "" : text.substr(0, most - 2) + "..";
 }
 
 class PlanDrawing {
@@ -157,7 +157,7 @@ class PlanDrawing {
     void step_list(double top) {
         svg_.heading(margin, top, "Steps");
         svg_.text(margin + 58, top,
-                  "bars: predicted time on one core; a filled dot marks a group that runs on all cores", 11, muted);
+                  "bars: predicted time on one core; a filled square marks a group that runs on all cores", 11, muted);
         constexpr double op_x = 100, name_x = 282, shapes_x = 560, flops_x = 985, bar_x = 1000;
         double longest = 1e-12;
         for (const Step& step : plan_.steps) longest = std::max(longest, step.predicted_seconds);
