@@ -32,6 +32,15 @@ void head_dim_fills_hidden_size(const Config& config, const std::string& origin)
     }
 }
 
+void tiled_attention_has_small_heads(const Config& config, const std::string& origin) {
+    constexpr std::int64_t largest = 256;  // what a tile's buffers on the stack hold
+    if (config.runtime.attention == AttentionPath::tiled && config.model.head_dim > largest) {
+        fail({"runtime.attention", origin},
+             fmt::format("found tiled, expected explicit: model.head_dim is {}, tiled attention takes at most {}",
+                         config.model.head_dim, largest));
+    }
+}
+
 void key_value_heads_equal_heads(const Config& config, const std::string& origin) {
     const ModelConfig& model = config.model;
     const Where where{"model.num_key_value_heads", origin};
@@ -147,10 +156,10 @@ void sizes_stay_countable(const Config& config, const std::string& origin) {
 }
 
 // Later rules may rely on earlier ones.
-constexpr Rule rules[] = {heads_divide_hidden_size,  head_dim_fills_hidden_size,  key_value_heads_equal_heads,
-                          norm_placement_needs_norm, intermediate_size_needs_mlp, sequence_fits_context,
-                          text_has_byte_tokens,      lookback_fits_sequence,      learning_rates_in_order,
-                          adam_has_no_decay,         sizes_stay_countable};
+constexpr Rule rules[] = {heads_divide_hidden_size,  head_dim_fills_hidden_size,      key_value_heads_equal_heads,
+                          norm_placement_needs_norm, intermediate_size_needs_mlp,     sequence_fits_context,
+                          text_has_byte_tokens,      lookback_fits_sequence,          learning_rates_in_order,
+                          adam_has_no_decay,         tiled_attention_has_small_heads, sizes_stay_countable};
 
 }  // namespace
 

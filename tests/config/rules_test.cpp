@@ -66,6 +66,14 @@ TEST_CASE("a lookback that no position reaches is refused") {
     CHECK(parsed(section_with("data", "lookback", "1000")).data.lookback == 1000);  // text does not use it
 }
 
+TEST_CASE("heads too wide for tiled attention are sent to the explicit path") {
+    const std::string wide = R"({"model": {"hidden_size": 257, "num_attention_heads": 1}})";
+    CHECK_THAT(mistake_in(wide), contains("runtime.attention: found tiled, expected explicit: model.head_dim is 257, "
+                                          "tiled attention takes at most 256"));
+    CHECK(parsed(wide, {"runtime.attention=explicit"}).model.head_dim == 257);
+    CHECK(parsed(R"({"model": {"hidden_size": 256, "num_attention_heads": 1}})").model.head_dim == 256);
+}
+
 TEST_CASE("B11: learning-rate settings are in order, and a run may end within its warm-up") {
     CHECK_THAT(mistake_in(R"({"train": {"learning_rate": 1e-4, "min_learning_rate": 1e-3}})"),
                contains("train.min_learning_rate: found 0.001, expected at most train.learning_rate (0.0001)"));
