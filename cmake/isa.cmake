@@ -25,6 +25,10 @@ function(causeway_isa_libraries)
     target_compile_definitions(${target} PRIVATE CAUSEWAY_KERNEL_ISA=${isa})
     target_compile_options(${target} PRIVATE ${CAUSEWAY_ISA_FLAGS_${isa}} -O3 -fno-math-errno -fno-trapping-math)
     set_target_properties(${target} PROPERTIES CAUSEWAY_FUSES_PRODUCTS ON)
+    # Checks as calls: inline ones make GCC take minutes over a register-tiled kernel.
+    if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE --param=asan-instrumentation-with-call-threshold=0)
+    endif()
     # GCC 12's own AVX-512 intrinsics trip these warnings (GCC bug 105593).
     target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-uninitialized>")
   endforeach()
