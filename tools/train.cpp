@@ -177,9 +177,9 @@ class TrainingRun {
     train::Trainer& trainer_;
     RunFolder run_;
     bool quiet_;
+    StopSignal signal_;
     train::MetricsWriter metrics_;
     TrainProgress display_;
-    StopSignal signal_;
     std::string lost_output_;
 };
 

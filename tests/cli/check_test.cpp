@@ -29,7 +29,7 @@ TEST_CASE("S3-13..17: trace prints shapes, weights and what they add up to") {
     const Outcome trace = call({"trace", config_path("repeat_h4.json"), "--set", "model.hidden_size=64"});
     CHECK(trace.code == 0);
     CHECK(trace.err == "");
-    CHECK_THAT(trace.out, contains("(2,5,64)") && contains("(2,4,5,5)") &&
+    CHECK_THAT(trace.out, contains("(2, 5, 64)") && contains("(2, 4, 5, 5)") &&
                               contains("future_attention_mass_for_batch0_head0=0.0000000000"));
     const Outcome layer = call({"trace", config_path("repeat_h4.json"), "--layer", "1"});
     CHECK(layer.code == 1);

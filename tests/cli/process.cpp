@@ -97,6 +97,7 @@ Outcome run_causeway(const Start& start) {
     waitpid(process, &status, 0);
     if (out.read >= 0) close(out.read);
     close(err.read);
+    outcome.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return outcome;
 }
@@ -122,7 +123,7 @@ std::vector<std::string> tiny_training(const std::string& folder, const std::vec
 
 std::string byte_config(const std::string& path, const std::string& text) {
     std::ofstream(path) << R"({"model": {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
-        "max_position_embeddings": 16}, "train": {"batch_size": 4, "max_steps": 30, "learning_rate": 0.01},
+        "max_position_embeddings": 16}, "train": {"batch_size": 4, "max_steps": 1000, "learning_rate": 0.01},
         "data": {"path": ")"
                         << text << "\"}}";
     return path;

@@ -9,6 +9,7 @@
 /// What a finished process left.
 struct Outcome {
     int code = -1;    ///< exit code; 128 + N when signal N ended it
+    int signal = 0;   ///< the signal that ended it, 0 for none
     std::string out;  ///< standard output, or what the terminal received
     std::string err;
 };

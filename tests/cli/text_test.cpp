@@ -49,10 +49,13 @@ TEST_CASE("Escape sequences do not reach a terminal") {
 }
 
 TEST_CASE("Tokens of tasks are numbers, tokens above a byte have no text") {
-    TokenPrinter numbers(false, false);
-    CHECK(numbers.add(5) + numbers.add(17) + numbers.add(300) + numbers.finish() == "5 17 300");
-    TokenPrinter bytes(true, false);
-    CHECK(bytes.add(0xC3) + bytes.add(300) + bytes.add('a') ==
+    const auto print = [](TokenPrinter printer, std::initializer_list<std::int32_t> tokens) {
+        std::string out;
+        for (const std::int32_t token : tokens) out += printer.add(token);
+        return out += printer.finish();
+    };
+    CHECK(print({false, false}, {5, 17, 300}) == "5 17 300");
+    CHECK(print({true, false}, {0xC3, 300, 'a'}) ==
           "\xC3\uFFFD"
           "a");
 }

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -50,7 +52,7 @@ TEST_CASE("Off a terminal training prints plain lines: a head, steps, validation
     const std::vector<std::string> lines = lines_of(outcome.out);
     REQUIRE(lines.size() == 15);
     CHECK(lines[0] == "causeway 0.1.0: training " + config_path("repeat_h4.json"));
-    CHECK_THAT(lines[1], contains("model   3,1") && contains(" parameters, 1 layer, 4 heads, hidden 16, context 12"));
+    CHECK_THAT(lines[1], contains("model   3,200 parameters, 1 layer, 4 heads, hidden 16, context 12"));
     CHECK_THAT(lines[2], contains("memory  ") && contains(" available"));
     CHECK_THAT(lines[3], contains("plan    ") && contains("FLOP a training step"));
     CHECK_THAT(lines[4], contains("machine ") && contains(" thread") && contains("FLOP/s"));
@@ -160,6 +162,30 @@ TEST_CASE("Ctrl-C and SIGTERM end a run with what was learned saved") {
     }
 }
 
+TEST_CASE("A second Ctrl-C ends a run at once") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run"), metrics = run + "/metrics.jsonl";
+    const std::string text = folder.write("text.txt", std::string(2000, 'x'));
+    // One step of this takes minutes.
+    const std::vector<std::string> arguments{
+        "train", config_path("kjv_bytes.json"), "--out", run,
+        "--set", "data.path=" + text,           "--set", "train.gradient_accumulation_steps=65536"};
+    bool sent = false;
+    const Outcome outcome = run_causeway({arguments, Stdout::pipe, {}, [&](pid_t process, const std::string&) {
+                                              if (sent) return;
+                                              for (int i = 0; i < 30'000 && !std::filesystem::exists(metrics); ++i)
+                                                  usleep(1000);
+                                              kill(process, SIGINT);
+                                              usleep(50'000);
+                                              sent = kill(process, SIGINT) == 0;
+                                          }});
+    CHECK(sent);
+    CHECK(outcome.code == 130);
+    CHECK(outcome.signal == 0);
+    CHECK(outcome.out.find("stopped") == std::string::npos);
+    CHECK(!std::filesystem::exists(run + "/model.safetensors"));
+}
+
 TEST_CASE("When standard output goes away the run ends, saved, with an error") {
     const TemporaryFolder folder;
     // Closed before the first word: nothing was learned, nothing is left behind.
@@ -198,7 +224,8 @@ TEST_CASE("B70: what is wrong with a config or its data is said before anything 
     CHECK_THAT(error({"--set", "data.path=no/such.txt"}),
                contains("causeway train: no/such.txt: no such file") && contains("tools/get_kjv.sh"));
     CHECK_THAT(error({"--set", "train.batch_size=1.5"}), contains("train.batch_size: found 1.5, expected an integer"));
-    CHECK_THAT(error({"--set", "train.learning_rate=\"1e-4\""}), contains("train.learning_rate: found \"1e-4\""));
+    CHECK_THAT(error({"--set", "train.learning_rate=\"1e-4\""}),
+               contains("train.learning_rate: found the string \"1e-4\""));
     CHECK_THAT(error({"--set", "train.adam_beta1=1"}), contains("train.adam_beta1: found 1, expected "));
     CHECK_THAT(error({"--set", "data.path=" + folder.write("short.txt", "too short")}), contains("short.txt"));
     CHECK_THAT(error({"--set", "data.path=" + config_path("kjv_bytes.json"), "--set", "runtime.memory_limit_mb=1"}),
