@@ -16,7 +16,10 @@ inline constexpr std::int64_t max_head_dim = 256;
 inline constexpr std::int64_t pair = 2 * lanes;
 /// Rows of a micro-kernel's tile. 12 x 2 accumulators, two vectors of B and the broadcast A fill 27 of 32 registers and
 /// keep two FMA ports busy at 14 loads in 12 cycles; with 16 registers 6 x 2 does the same.
-#if defined(__AVX512F__) || defined(__aarch64__)
+/// AddressSanitizer multiplies unrolled code: 4 rows keep its build to seconds and every path the same.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr int max_rows = 4;
+#elif defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int max_rows = 12;
 #else
 inline constexpr int max_rows = 6;
@@ -85,7 +88,7 @@ struct MicroKernels {
     MicroKernel of_rows[max_rows];  ///< [rows - 1]
 };
 
-/// [by_depth][vecs - 1]; compiled once, in attention_micro.simd.cpp.
+/// [by_depth][vecs - 1]; compiled once, in attention_tile.simd.cpp.
 extern const MicroKernels micro_kernels[2][2];
 
 /// Rows [0, rows) of a product are cut into nearly equal tiles of at most max_rows; tile t begins at row_begin(rows,
@@ -147,58 +150,12 @@ inline void transpose(Vec (&x)[lanes]) {
 }
 
 /// to (cols, ld) = factor * from (rows, cols; `stride` between rows)^T, rows padded with zeros to whole vectors.
-inline void pack_transposed(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float factor,
-                            float* to, std::int64_t ld) {
-    for (std::int64_t r = 0; r < rows; r += lanes) {
-        const std::int64_t height = least(lanes, rows - r);
-        for (std::int64_t c = 0; c < cols; c += lanes) {
-            const std::int64_t width = least(lanes, cols - c);
-            const float* corner = from + r * stride + c;
-            float* column = to + c * ld + r;
-            Vec x[lanes];
-            if (height == lanes && width == lanes) {
-#pragma GCC unroll 16
-                for (std::int64_t i = 0; i < lanes; ++i) x[i] = load(corner + i * stride);
-                transpose(x);
-#pragma GCC unroll 16
-                for (std::int64_t i = 0; i < lanes; ++i) store(column + i * ld, x[i] * Vec(factor));
-            } else {
-                for (std::int64_t i = 0; i < lanes; ++i) {
-                    x[i] = i < height ? load_partial(corner + i * stride, width) : Vec(0.0f);
-                }
-                transpose(x);
-                for (std::int64_t i = 0; i < width; ++i) store(column + i * ld, x[i] * Vec(factor));
-            }
-        }
-    }
-}
+void pack_transposed(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float factor,
+                     float* to, std::int64_t ld);
 
 /// to (rows, cols; `stride` between rows) = (from (cols, ld), each column times its factors[r])^T.
-inline void unpack_transposed(const float* from, std::int64_t ld, std::int64_t rows, std::int64_t cols,
-                              const float* factors, float* to, std::int64_t stride) {
-    for (std::int64_t r = 0; r < rows; r += lanes) {
-        const std::int64_t height = least(lanes, rows - r);
-        const Vec factor = load(factors + r);
-        for (std::int64_t c = 0; c < cols; c += lanes) {
-            const std::int64_t width = least(lanes, cols - c);
-            float* corner = to + r * stride + c;
-            Vec x[lanes];
-            if (height == lanes && width == lanes) {
-#pragma GCC unroll 16
-                for (std::int64_t i = 0; i < lanes; ++i) x[i] = load(from + (c + i) * ld + r) * factor;
-                transpose(x);
-#pragma GCC unroll 16
-                for (std::int64_t i = 0; i < lanes; ++i) store(corner + i * stride, x[i]);
-            } else {
-                for (std::int64_t i = 0; i < lanes; ++i) {
-                    x[i] = i < width ? load(from + (c + i) * ld + r) * factor : Vec(0.0f);
-                }
-                transpose(x);
-                for (std::int64_t i = 0; i < height; ++i) store_partial(corner + i * stride, x[i], width);
-            }
-        }
-    }
-}
+void unpack_transposed(const float* from, std::int64_t ld, std::int64_t rows, std::int64_t cols, const float* factors,
+                       float* to, std::int64_t stride);
 
 /// to (rows, ld) = factor * from (rows, cols; `stride` between rows), columns padded with zeros to whole vectors.
 inline void pack_rows(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t cols, float factor,
