@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define CAUSEWAY_TEST_OWNS_MALLOC 0
@@ -33,7 +32,7 @@ int find_tbb(dl_phdr_info* info, std::size_t, void*) {
     return 1;
 }
 
-void count(const void* caller) {
+[[maybe_unused]] void count(const void* caller) {
     if (!counting.load(std::memory_order_relaxed)) return;
     const auto address = reinterpret_cast<std::uintptr_t>(caller);
     (address >= tbb_begin && address < tbb_end ? libtbb : own).fetch_add(1, std::memory_order_relaxed);
@@ -43,7 +42,7 @@ void count(const void* caller) {
 
 namespace allocation_counter {
 
-bool sees_malloc() { return CAUSEWAY_TEST_OWNS_MALLOC != 0; }
+bool counts() { return CAUSEWAY_TEST_OWNS_MALLOC != 0; }
 
 void start() {
     if (tbb_begin == 0) dl_iterate_phdr(find_tbb, nullptr);
@@ -62,7 +61,8 @@ Counts stop() {
 #if CAUSEWAY_TEST_OWNS_MALLOC
 
 // glibc's own allocator under its internal names: what is defined here takes its place for the whole process, shared
-// libraries included. operator new reaches it too; its caller inside libstdc++ then counts as ours.
+// libraries and operator new included. What operator new asks for on behalf of libtbb counts as ours: the caller seen
+// here is libstdc++.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -95,15 +95,5 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t bytes) {
     return *out == nullptr ? ENOMEM : 0;
 }
 }
-
-#else
-
-void* operator new(std::size_t bytes) {
-    count(__builtin_return_address(0));
-    if (void* data = std::malloc(bytes)) return data;
-    throw std::bad_alloc();
-}
-void operator delete(void* data) noexcept { std::free(data); }
-void operator delete(void* data, std::size_t) noexcept { std::free(data); }
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// Counts what this program allocates, through operator new and through malloc and its kin, while it is switched on.
+/// Counts what this program allocates through malloc and its kin (operator new ends there too) while it is switched on.
 /// Allocations made by code inside libtbb are counted apart: its workers come and go on their own.
 namespace allocation_counter {
 
@@ -11,8 +11,8 @@ struct Counts {
     std::int64_t libtbb = 0;
 };
 
-/// False in builds where another tool owns malloc (sanitizers); only operator new is then counted.
-bool sees_malloc();
+/// False in builds whose sanitizer owns malloc: nothing is counted there.
+bool counts();
 void start();
 Counts stop();
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "support/catch.hpp"
@@ -13,13 +14,15 @@ using namespace causeway::train;
 
 namespace {
 
-/// The hook's counts over 20 steps, after 5 that warm up.
-allocation_counter::Counts counts_of_steps(const Config& config) {
-    Trainer trainer(config);
-    for (int i = 0; i < 5; ++i) trainer.step();
+/// The hook's counts over 20 steps.
+allocation_counter::Counts count_steps(Trainer& trainer) {
     allocation_counter::start();
     for (int i = 0; i < 20; ++i) trainer.step();
     return allocation_counter::stop();
+}
+
+void warm_up(Trainer& trainer) {
+    for (int i = 0; i < 5; ++i) trainer.step();
 }
 
 Config byte_model(int threads) {
@@ -31,30 +34,37 @@ Config byte_model(int threads) {
 }  // namespace
 
 TEST_CASE("the allocation hook sees what is allocated") {
+    if (!allocation_counter::counts()) WARN("a sanitizer owns malloc: nothing is counted in this build");
     allocation_counter::start();
-    const int* volatile one = new int(1);  // volatile: the pair must not be optimised away
+    const int* volatile one = new int(1);  // volatile: what is unused must not be optimised away
     delete one;
-    CHECK(allocation_counter::stop().own == 1);
-    if (allocation_counter::sees_malloc()) {
-        allocation_counter::start();
-        void* volatile data = std::malloc(10);
-        data = std::realloc(data, 1000);
-        std::free(data);
-        CHECK(allocation_counter::stop().own == 2);
-    }
+    void* volatile data = std::malloc(10);
+    data = std::realloc(data, 1000);
+    std::free(data);
+    CHECK(allocation_counter::stop().own == (allocation_counter::counts() ? 3 : 0));
 }
 
 TEST_CASE("a training step on one thread allocates nothing") {
     for (const Config& config : {small_gpt2({"runtime.threads=1", "train.gradient_accumulation_steps=2"}),
                                  config_file("repeat_h4.json", {"runtime.threads=1"}), byte_model(1)}) {
-        const allocation_counter::Counts counts = counts_of_steps(config);
+        Trainer trainer(config);
+        warm_up(trainer);
+        const allocation_counter::Counts counts = count_steps(trainer);
         CHECK(counts.own == 0);
         CHECK(counts.libtbb == 0);
     }
 }
 
 TEST_CASE("a training step on several threads allocates nothing outside libtbb") {
-    for (int threads : {2, 3}) CHECK(counts_of_steps(byte_model(threads)).own == 0);
+    for (int threads : {2, 3}) {
+        Trainer trainer(byte_model(threads));
+        warm_up(trainer);
+        // On a busy machine a worker may start late, and the system allocates for a new thread: once. A step that
+        // allocates does so in every window.
+        std::int64_t fewest = count_steps(trainer).own;
+        for (int window = 1; window < 5 && fewest > 0; ++window) fewest = std::min(fewest, count_steps(trainer).own);
+        CHECK(fewest == 0);
+    }
 }
 
 TEST_CASE("evaluating allocates nothing, nor does writing metrics") {
