@@ -49,16 +49,6 @@ inline float reduce_max(Vec value) {
 #endif
 }
 
-/// 1 / d for 1 <= d <= 2^126, within 1 ulp or so. Division is the slowest thing a 512-bit unit does.
-inline Vec reciprocal(Vec d) {
-#if defined(__AVX512F__)
-    const Vec guess = _mm512_rcp14_ps(d);
-    return xsimd::fma(guess, xsimd::fma(guess, -d, Vec(1.0f)), guess);
-#else
-    return Vec(1.0f) / d;
-#endif
-}
-
 /// The first n floats at `from` (0 <= n <= lanes), `rest` in the other lanes. Reads no byte beyond them.
 inline Vec load_partial(const float* from, std::int64_t n, float rest = 0) {
 #if defined(__AVX512F__)
