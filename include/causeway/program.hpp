@@ -25,7 +25,7 @@ struct MemoryNeeds {
 /// A config compiled to the fixed list of steps that one training step runs. Cheap to copy, never changes.
 ///
 ///     causeway::Program program = causeway::compile_file("configs/kjv_bytes.json", {"train.batch_size=4"});
-///     std::printf("%lld parameters, %lld bytes\n", program.parameter_count(), program.memory().total());
+///     std::cout << program.parameter_count() << " parameters, " << program.memory().total() << " bytes\n";
 class Program {
   public:
     std::int64_t parameter_count() const;  ///< learned numbers, a tied tensor once

@@ -72,6 +72,32 @@ void reject_a_mistake(const std::string& config) {
     }
 }
 
+/// Whether `call` throws an E.
+template <class E, class F>
+bool throws(F&& call) {
+    try {
+        call();
+    } catch (const E&) {
+        return true;
+    }
+    return false;
+}
+
+void reject_bad_arguments() {
+    causeway::Kernels kernels;
+    std::vector<float> x(64);
+    float* p = x.data();
+    const auto heads = causeway::contiguous_heads(p, 1, 1, 1);
+    const auto read = causeway::contiguous_heads<const float>(p, 1, 1, 1);
+    check(throws<causeway::GraphError>([&] { kernels.gemm_nt(2, 2, 4, p, 3, p, 4, p, 2); }), "rows that overlap");
+    check(throws<causeway::GraphError>([&] { kernels.softmax(p, p, -1, 4); }), "a negative size");
+    check(throws<causeway::GraphError>([&] {
+              kernels.attention_forward({.queries = 1, .keys = 1, .head_dim = 257}, read, read, read, heads, nullptr);
+          }),
+          "heads that are too wide");
+    check(throws<causeway::ConfigError>([] { causeway::Kernels("mmx"); }), "an unknown instruction set");
+}
+
 std::vector<float> transposed(const std::vector<float>& x, std::int64_t rows, std::int64_t cols) {
     std::vector<float> y(x.size());
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -203,6 +229,7 @@ int main(int argc, char** argv) {
         train_some_steps(argv[1]);
         save_and_reload(argv[1]);
         reject_a_mistake(argv[1]);
+        reject_bad_arguments();
         for (const std::string& isa : causeway::isa_names()) {
             std::printf("%s kernels\n", isa.c_str());
             causeway::Kernels kernels(isa);
