@@ -84,7 +84,8 @@ class Program {
     /// Help and version are "errors" of the parser too.
     int report(const CLI::ParseError& error) const {
         const Command* command = chosen();
-        if (error.get_name() == "CallForHelp") return show((command == nullptr ? &app_ : command->app)->help());
+        if (error.get_name() == "CallForHelp")
+            return show(command == nullptr ? app_.help() : command->app->help("causeway"));
         if (error.get_name() == "CallForVersion") return show(std::string(error.what()) + "\n");
         // A misspelt option explains why a required one seems to be missing.
         const std::string extra = unexpected(command);

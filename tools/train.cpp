@@ -45,6 +45,7 @@ std::vector<std::string> files_of(const RunFolder& run) { return {run.config(), 
 
 /// Refuses a folder that holds a run, unless it is to be replaced.
 void check_folder(const RunFolder& run, bool overwrite) {
+    if (run.folder.empty()) throw IoError("--out: is empty, expected a folder for the run");
     std::error_code ignored;
     if (std::filesystem::exists(run.folder, ignored) && !std::filesystem::is_directory(run.folder, ignored)) {
         throw IoError(fmt::format("{}: exists and is no folder, expected one for the run (--out)", run.folder));

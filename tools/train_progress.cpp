@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "inspect/units.hpp"
 #include "output.hpp"
 
 namespace causeway::cli {
@@ -26,6 +29,7 @@ std::string duration_text(double seconds) {
 
 void TrainProgress::show(const train::Progress& progress) {
     count(progress.step);
+    if (progress.validation) validation_loss_ = progress.validation->loss;
     seconds_per_step_ = progress.elapsed_seconds / static_cast<double>(progress.step.step);
     show_step(progress);
     const std::string lines = stay_lines(progress);
@@ -42,11 +46,11 @@ void TrainProgress::count(const train::StepReport& step) {
 
 void TrainProgress::show_step(const train::Progress& progress) {
     if (!is_due(progress.step)) return;
-    const std::string line = step_line(progress.step);
-    if (!terminal_) return print(line + "\n");
-    // Carriage return, the line cut to the terminal, erase to the end.
+    if (!terminal_) return print(step_line(progress.step) + "\n");
+    // Carriage return, the line, erase to the end.
     const auto width = static_cast<std::size_t>(std::max(1, terminal_width() - 1));
-    print(fmt::format("\r{}{}{}\x1b[K", colour_ ? "\x1b[36m" : "", line.substr(0, width), colour_ ? "\x1b[0m" : ""));
+    print(fmt::format("\r{}{}{}\x1b[K", colour_ ? "\x1b[36m" : "", short_line(progress.step, width),
+                      colour_ ? "\x1b[0m" : ""));
     drawn_ = true;
 }
 
@@ -59,18 +63,50 @@ bool TrainProgress::is_due(const train::StepReport& step) {
     return true;
 }
 
+double TrainProgress::mfu() const {
+    const double flops_per_second = facts_.flops_per_step * steps_ / seconds_;
+    return facts_.peak_flops_per_second > 0 ? flops_per_second / facts_.peak_flops_per_second : 0;
+}
+
+double TrainProgress::seconds_left(const train::StepReport& step) const {
+    return static_cast<double>(facts_.max_steps - step.step) * seconds_per_step_;
+}
+
 std::string TrainProgress::step_line(const train::StepReport& step) const {
     std::string line = fmt::format("step {}/{} | loss {:.4f} | lr {:.2e} | norm {:.3f} | {:.0f} tok/s",
                                    with_width(step.step, facts_.max_steps), facts_.max_steps, step.loss,
                                    step.learning_rate, step.grad_norm, tokens_ / seconds_);
-    if (facts_.peak_flops_per_second > 0) {
-        const double flops = facts_.flops_per_step * steps_ / seconds_;
-        line += fmt::format(" | mfu {:.1f}%", 100 * flops / facts_.peak_flops_per_second);
-    }
-    const auto left = static_cast<double>(facts_.max_steps - step.step);
-    line += fmt::format(" | eta {}", duration_text(left * seconds_per_step_));
+    if (facts_.peak_flops_per_second > 0) line += fmt::format(" | mfu {:.1f}%", 100 * mfu());
+    line += fmt::format(" | eta {}", duration_text(seconds_left(step)));
     if (!step.updated) line += " | no target counted, nothing learned";
     return line;
+}
+
+std::string TrainProgress::short_line(const train::StepReport& step, std::size_t width) const {
+    struct Part {
+        std::string text;
+        int rank;  ///< what is left out first has the highest
+    };
+    std::vector<Part> parts;
+    parts.push_back({fmt::format("step {}/{}", with_width(step.step, facts_.max_steps), facts_.max_steps), 0});
+    parts.push_back({fmt::format("loss {:.4f}", step.loss), 1});
+    if (validation_loss_) parts.push_back({fmt::format("val {:.4f}", *validation_loss_), 3});
+    parts.push_back({fmt::format("lr {:.1e}", step.learning_rate), 5});
+    parts.push_back({fmt::format("norm {:.2f}", step.grad_norm), 7});
+    parts.push_back({fmt::format("{} tok/s", quantity_text(tokens_ / seconds_)), 4});
+    if (facts_.peak_flops_per_second > 0) parts.push_back({fmt::format("mfu {:.0f}%", 100 * mfu()), 6});
+    parts.push_back({fmt::format("eta {}", duration_text(seconds_left(step))), 2});
+
+    const auto joined = [&](const char* separator) {
+        std::string line;
+        for (const Part& part : parts) line += (line.empty() ? "" : separator) + part.text;
+        return line;
+    };
+    if (joined(" | ").size() <= width) return joined(" | ");
+    while (joined(" ").size() > width && parts.size() > 1) {
+        parts.erase(std::ranges::max_element(parts, {}, &Part::rank));
+    }
+    return joined(" ").substr(0, width);
 }
 
 /// The validation and the end of an epoch, a line each.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "train/trainer.hpp"
@@ -32,7 +33,12 @@ class TrainProgress {
     using Clock = std::chrono::steady_clock;
     void count(const train::StepReport& step);
     void show_step(const train::Progress& progress);
+    /// Everything, for a log.
     std::string step_line(const train::StepReport& step) const;
+    /// As much as fits, with the latest validation, for a terminal of that many columns.
+    std::string short_line(const train::StepReport& step, std::size_t width) const;
+    double mfu() const;  ///< model FLOPs utilisation: share of the measured peak
+    double seconds_left(const train::StepReport& step) const;
     std::string stay_lines(const train::Progress& progress) const;
     bool is_due(const train::StepReport& step);
 
@@ -42,6 +48,7 @@ class TrainProgress {
     bool drawn_ = false;  ///< the cursor stands behind a line that may be redrawn
     Clock::time_point last_drawn_;
     double tokens_ = 0, seconds_ = 0, steps_ = 0;  ///< since the last line, or faded, for the rates
+    std::optional<double> validation_loss_;        ///< the latest
     double seconds_per_step_ = 0;                  ///< of the whole run so far, validation included
 };
 

@@ -25,17 +25,18 @@ Ends open_pipe() {
     return {ends[0], ends[1]};
 }
 
-Ends open_terminal() {
+Ends open_terminal(unsigned short columns) {
     Ends ends;
     winsize size{};
-    size.ws_col = 200;
+    size.ws_col = columns;
     size.ws_row = 24;
     if (openpty(&ends.read, &ends.write, nullptr, nullptr, &size) != 0) throw std::runtime_error("openpty failed");
     return ends;
 }
 
 Ends open_output(Stdout kind) {
-    if (kind == Stdout::terminal) return open_terminal();
+    if (kind == Stdout::terminal) return open_terminal(200);
+    if (kind == Stdout::narrow_terminal) return open_terminal(80);
     if (kind == Stdout::full) return {-1, open("/dev/full", O_WRONLY)};
     Ends ends = open_pipe();
     if (kind == Stdout::closed) {

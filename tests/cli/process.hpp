@@ -16,9 +16,10 @@ struct Outcome {
 
 enum class Stdout {
     pipe,
-    terminal,  ///< a pseudo-terminal of 200 columns
-    closed,    ///< a pipe whose reader is gone
-    full       ///< /dev/full: every write fails for want of space
+    terminal,         ///< a pseudo-terminal of 200 columns
+    narrow_terminal,  ///< one of 80
+    closed,           ///< a pipe whose reader is gone
+    full              ///< /dev/full: every write fails for want of space
 };
 
 /// How to start `causeway`.

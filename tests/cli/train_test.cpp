@@ -113,6 +113,22 @@ TEST_CASE("On a terminal one line is redrawn; NO_COLOR and dumb terminals get no
     }
 }
 
+TEST_CASE("The redrawn line fits a terminal of 80 columns") {
+    const TemporaryFolder folder;
+    const Outcome outcome =
+        run_causeway({tiny_training(folder.file("run")), Stdout::narrow_terminal, {"NO_COLOR=1", "TERM=xterm"}, {}});
+    CHECK(outcome.code == 0);
+    std::size_t lines = 0;
+    for (std::size_t at = outcome.out.find("\rstep"); at != std::string::npos;
+         at = outcome.out.find("\rstep", at + 1)) {
+        const std::string line = outcome.out.substr(at + 1, outcome.out.find("\x1b[K", at) - at - 1);
+        CHECK(line.size() <= 79);
+        CHECK_THAT(line, contains("/12 loss ") && contains(" tok/s ") && contains(" eta 0:0"));
+        ++lines;
+    }
+    CHECK(lines >= 2);  // the first and the last
+}
+
 TEST_CASE("--quiet prints nothing") {
     const TemporaryFolder folder;
     const Outcome outcome = call(tiny_training(folder.file("run"), {"--quiet"}));
@@ -137,6 +153,7 @@ TEST_CASE("An existing run is replaced only with --overwrite, and not by a confi
     CHECK(content_of(run + "/model.safetensors") == parameters);
     CHECK(call(tiny_training(run, {"--overwrite", "--set", "train.seed=7"})).code == 0);
     CHECK(content_of(run + "/model.safetensors") != parameters);
+    CHECK(call(tiny_training("")).err == "causeway train: --out: is empty, expected a folder for the run\n");
     const std::string file = folder.write("file", "");
     CHECK_THAT(call(tiny_training(file)).err, contains(file + ": exists and is no folder"));
 }
