@@ -39,7 +39,7 @@ TEST_CASE("B41: greedy generation continues what was learned, past the context")
     CHECK(generate({"--prompt", "abcab", "--top-p", "0", "--max-new-tokens", "40"}).out == outcome.out);
 }
 
-TEST_CASE("A seed decides the text; --max-new-tokens 0 adds nothing") {
+TEST_CASE("A seed decides the text, and no new tokens are none") {
     const auto sample = [](const std::string& seed) {
         return generate({"--prompt", "a", "--temperature", "5", "--seed", seed, "--max-new-tokens", "30"}).out;
     };

@@ -30,7 +30,7 @@ TEST_CASE("Plans as JSON, Graphviz and SVG") {
     CHECK(call({"plan", config_path("repeat_h4.json"), "--svg", folder.file("no/such/plan.svg")}).code == 1);
 }
 
-TEST_CASE("Every mode can be planned; without reuse more memory is needed") {
+TEST_CASE("Every mode can be planned, and without reuse more memory is needed") {
     const auto scratch = [](const std::vector<std::string>& more) {
         std::vector<std::string> arguments{"plan", config_path("kjv_bytes.json"), "--json"};
         arguments.insert(arguments.end(), more.begin(), more.end());

@@ -71,7 +71,7 @@ TEST_CASE("Off a terminal training prints plain lines: a head, steps, validation
     CHECK(check_saved(run) == 12);
 }
 
-TEST_CASE("metrics.jsonl has every step and reads back exactly; printed losses are those") {
+TEST_CASE("metrics.jsonl has every step and reads back exactly, and printed losses are those") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");
     const Outcome outcome = call(tiny_training(run, {"--set", "train.gradient_accumulation_steps=2"}));
@@ -96,7 +96,7 @@ TEST_CASE("metrics.jsonl has every step and reads back exactly; printed losses a
     CHECK_THAT(outcome.out, contains(printed));
 }
 
-TEST_CASE("On a terminal one line is redrawn; NO_COLOR and dumb terminals get no colour") {
+TEST_CASE("On a terminal one line is redrawn, while NO_COLOR and dumb terminals get no colour") {
     const TemporaryFolder folder;
     const auto train = [&](const std::string& name, std::vector<std::string> environment) {
         return run_causeway({tiny_training(folder.file(name)), Stdout::terminal, std::move(environment), {}});
@@ -129,7 +129,7 @@ TEST_CASE("The redrawn line fits a terminal of 80 columns") {
     CHECK(lines >= 2);  // the first and the last
 }
 
-TEST_CASE("--quiet prints nothing") {
+TEST_CASE("Quiet training prints nothing") {
     const TemporaryFolder folder;
     const Outcome outcome = call(tiny_training(folder.file("run"), {"--quiet"}));
     CHECK(outcome.code == 0);
