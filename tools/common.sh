@@ -47,6 +47,9 @@ jobs_that_fit() {
     echo $((jobs > 0 ? jobs : 1))
 }
 
+# Where ccache is used, two checkouts share what it keeps.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+
 # build PRESET TARGET...: configures the preset and builds the targets (all of them when none is named).
 build() {
     local preset=$1 cmake targets=()
