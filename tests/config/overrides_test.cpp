@@ -20,7 +20,7 @@ TEST_CASE("an override sets any field, over the file") {
     CHECK(config.model.hidden_size == 32);
 }
 
-TEST_CASE("overrides come before derived fields and rules; the last of two wins") {
+TEST_CASE("overrides come before derived fields and rules, the last of two wins") {
     const Config config =
         parsed("{}", {"model.hidden_size=64", "model.max_position_embeddings=16", "model.hidden_size=48"});
     CHECK(config.model.head_dim == 12);
