@@ -1,5 +1,7 @@
 #include "inspect/plan_view.hpp"
 
+#include <fmt/format.h>
+
 #include "inspect/units.hpp"
 
 namespace causeway {
@@ -21,13 +23,15 @@ PlanView::PlanView(const ExecutionPlan& plan)
 }
 
 std::string PlanView::shapes(const std::vector<std::int32_t>& values) const {
+    constexpr int most = 4;  // a node with dozens of inputs would make every line of a table as wide
     std::string text;
+    int present = 0;
     for (std::int32_t index : values) {
-        if (index < 0) continue;
+        if (index < 0 || ++present > most) continue;
         if (!text.empty()) text += ' ';
         text += compact_text(value(index).desc.shape);
     }
-    return text;
+    return present > most ? fmt::format("{} +{}", text, present - most) : text;
 }
 
 std::string region_name(Region region) {

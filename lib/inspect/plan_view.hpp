@@ -17,7 +17,7 @@ class PlanView {
     Phase phase_of_group(std::int32_t group) const { return phase_of_group_[static_cast<std::size_t>(group)]; }
     const PlannedNode& node_of(const Step& step) const { return plan_.nodes[static_cast<std::size_t>(step.node)]; }
     const PlannedValue& value(std::int32_t index) const { return plan_.values[static_cast<std::size_t>(index)]; }
-    /// The shapes of a node's present inputs or outputs: "(2,5,64) (192,64)".
+    /// The shapes of a node's present inputs or outputs: "(2,5,64) (192,64)", "+3" for those beyond the fourth.
     std::string shapes(const std::vector<std::int32_t>& values) const;
 
   private:
