@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {
@@ -21,7 +22,7 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
     // A large buffer is rounded to whole huge pages and cut so that it starts on one.
     const bool large = bytes >= huge_page;
     const std::size_t unit = large ? huge_page : page;
-    mapped_ = (bytes + unit - 1) / unit * unit;
+    mapped_ = round_up(bytes, unit);
     const std::size_t slack = large ? huge_page : 0;
     void* raw = mmap(nullptr, mapped_ + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw == MAP_FAILED) {

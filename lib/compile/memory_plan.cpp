@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
 #include "graph/op_def.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 /// Every buffer starts on a cache line of its own, which is also the widest vector.
 constexpr std::int64_t alignment = 64;
 
-std::int64_t aligned(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+std::int64_t aligned(std::int64_t bytes) { return round_up(bytes, alignment); }
 
 /// A stretch of scratch memory and when it is in use.
 struct Block {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/ceil_div.hpp"
+
 namespace causeway {
 
 /// Where batches come from. Rows are numbered 0, 1, 2, ... over the whole run, batch i being rows i*B .. i*B+B-1, and a
@@ -21,7 +23,7 @@ class BatchSource {
     virtual std::int64_t rows_per_epoch() const { return 0; }
 
     /// ceil(rows_per_epoch() / B): what one evaluation runs. 0 for sources without an end.
-    std::int64_t batches_per_epoch() const { return (rows_per_epoch() + batch_size_ - 1) / batch_size_; }
+    std::int64_t batches_per_epoch() const { return ceil_div(rows_per_epoch(), batch_size_); }
 
     /// Writes batch `index` to inputs (B,T) and targets (B,T). Every input is a token; a target is a token or
     /// ignore_index, and the positions that are scored are those with a token. Allocates nothing.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.hpp"
 #include "base/philox.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"
@@ -49,7 +50,7 @@ class EpochWindows final : public BatchSource {
           settings_(settings),
           tokens_(settings.dataset->train()) {
         require_tokens(settings, "training", tokens_.size(), sequence_length() + 1);
-        windows_ = (tokens_.size() - 1 + sequence_length() - 1) / sequence_length();
+        windows_ = ceil_div(tokens_.size() - 1, sequence_length());
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }
@@ -78,7 +79,7 @@ class ValidationWindows final : public BatchSource {
           stride_(stride > 0 ? stride : settings.sequence_length) {
         const std::int64_t starts = tokens_.size() - sequence_length() - 1;
         require_tokens(settings, "validation", tokens_.size(), sequence_length() + 2);
-        windows_ = (starts + stride_ - 1) / stride_;
+        windows_ = ceil_div(starts, stride_);
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }

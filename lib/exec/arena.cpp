@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.hpp"
 #include "base/cpu.hpp"
 #include "causeway/error.hpp"
 
@@ -28,9 +29,9 @@ Arena::Arena(const std::vector<const ExecutionPlan*>& plans, std::size_t limit_b
     const std::size_t limit = limit_bytes > 0 ? limit_bytes : available_memory();
     if (need > limit) {
         throw CapacityError(
-            fmt::format("the plan needs {:.1f} MiB (parameters {:.1f}, gradients and moments {:.1f}, activations "
-                        "{:.1f}), {} {:.1f} "
-                        "MiB; a smaller train.batch_size or train.sequence_length needs less",
+            fmt::format("the plan needs {:.1f} MiB (parameters {:.1f}, gradients and moments {:.1f}, "
+                        "activations {:.1f}), {} {:.1f} MiB; a smaller train.batch_size or "
+                        "train.sequence_length needs less",
                         static_cast<double>(need) / mebibyte, static_cast<double>(sizes[0]) / mebibyte,
                         static_cast<double>(sizes[1]) / mebibyte, static_cast<double>(sizes[2]) / mebibyte,
                         limit_bytes > 0 ? "the configured limit is" : "this process may take",
@@ -42,7 +43,7 @@ Arena::Arena(const std::vector<const ExecutionPlan*>& plans, std::size_t limit_b
 void Arena::touch(ThreadPool& pool) {
     constexpr std::size_t page = 4096;
     for (const Buffer& buffer : buffers_) {
-        const std::int64_t pages = static_cast<std::int64_t>((buffer.size() + page - 1) / page);
+        const auto pages = static_cast<std::int64_t>(ceil_div(buffer.size(), page));
         auto touch_pages = [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t p = begin; p < end; ++p) {
                 volatile std::byte* first = buffer.data() + p * static_cast<std::int64_t>(page);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 
@@ -120,7 +121,7 @@ std::string header_of(std::string_view description, const Shape& shape) {
     if (shape.rank() == 1) extents.resize(extents.size() - 1);
     std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", description, extents);
     const std::size_t start = magic.size() + 4;
-    const std::size_t total = (start + text.size() + 1 + alignment - 1) / alignment * alignment;
+    const std::size_t total = round_up(start + text.size() + 1, alignment);
     text.resize(total - start - 1, ' ');
     return text + '\n';
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/safetensors.hpp"
@@ -58,7 +59,7 @@ std::string header_of(const std::string& path, const std::vector<const TensorToW
     } catch (const ordered_json::exception& error) {
         throw IoError(fmt::format("{}: a tensor name or metadata is not UTF-8: {}", path, error.what()));
     }
-    text.resize((text.size() + 7) / 8 * 8, ' ');
+    text.resize(round_up(text.size(), 8), ' ');
     if (text.size() > max_safetensors_header) {
         throw IoError(
             fmt::format("{}: a header of {} bytes exceeds the format's {}", path, text.size(), max_safetensors_header));

@@ -30,7 +30,7 @@ struct Chunks {
         count = std::max<std::int64_t>(1, ceil_div(rows, most));
         chunk_rows = std::max<std::int64_t>(1, ceil_div(rows, count));
         count = ceil_div(rows, chunk_rows);
-        ld = ceil_div(vocab, 16) * 16;
+        ld = round_up(vocab, 16);
         loss_offset = chunk_rows * ld * element_bytes;
     }
     explicit Chunks(const LowerContext& context) : Chunks(context.graph(), context.node(), context.element_bytes()) {}

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"
@@ -45,8 +46,7 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
 
 std::int64_t find_steps_per_epoch(const TrainConfig& train, const BatchSource& source) {
     if (train.steps_per_epoch > 0) return train.steps_per_epoch;
-    const std::int64_t rows = train.batch_size * train.gradient_accumulation_steps;
-    return (source.rows_per_epoch() + rows - 1) / rows;
+    return ceil_div(source.rows_per_epoch(), train.batch_size * train.gradient_accumulation_steps);
 }
 
 template <class T>
