@@ -1,23 +1,13 @@
 #include "exec/kernel_calls.hpp"
 
-#include <algorithm>
+#include "kernels/attention/attention_flops.hpp"
+#include "plan/cut.hpp"
 
 namespace causeway {
 namespace {
 
 /// Below this much work, some 20 us on one core, waking other threads costs more than they save.
 constexpr double parallel_flops = 1e6;
-
-/// Multiply-adds of one T x T product of all heads, counted twice each; the hidden half of a causal square is left out.
-double attention_product_flops(const kernels::AttentionShape& shape) {
-    const double pairs = static_cast<double>(shape.queries) * static_cast<double>(shape.keys) / (shape.causal ? 2 : 1);
-    return 2 * static_cast<double>(shape.batch * shape.heads * shape.head_dim) * pairs;
-}
-
-/// Rows a tile of softmax takes: about 64 KiB of floats.
-std::int64_t softmax_rows(std::int64_t cols) {
-    return std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(cols, 1));
-}
 
 }  // namespace
 
@@ -46,19 +36,19 @@ void KernelCalls::gemm(kernels::GemmForm form, const kernels::GemmArgs<float>& a
 }
 
 void KernelCalls::softmax(const float* x, float* y, std::int64_t rows, std::int64_t cols) {
-    const std::int64_t grain = softmax_rows(cols);
+    const Cut cut = cut_rows(rows, cols);
     auto tiles = [&](std::int64_t begin, std::int64_t end) {
-        table_.softmax.forward(x, y, cols, begin * grain, std::min(end * grain, rows));
+        table_.softmax.forward(x, y, cols, cut.begin(begin), cut.begin(end));
     };
-    run((rows + grain - 1) / grain, 20.0 * static_cast<double>(rows) * static_cast<double>(cols), tiles);
+    run(cut.tiles(), 20.0 * static_cast<double>(rows) * static_cast<double>(cols), tiles);
 }
 
 void KernelCalls::softmax_backward(const float* y, const float* dy, float* dx, std::int64_t rows, std::int64_t cols) {
-    const std::int64_t grain = softmax_rows(cols);
+    const Cut cut = cut_rows(rows, cols);
     auto tiles = [&](std::int64_t begin, std::int64_t end) {
-        table_.softmax.backward(y, dy, dx, cols, begin * grain, std::min(end * grain, rows));
+        table_.softmax.backward(y, dy, dx, cols, cut.begin(begin), cut.begin(end));
     };
-    run((rows + grain - 1) / grain, 4.0 * static_cast<double>(rows) * static_cast<double>(cols), tiles);
+    run(cut.tiles(), 4.0 * static_cast<double>(rows) * static_cast<double>(cols), tiles);
 }
 
 void KernelCalls::attention_forward(const kernels::AttentionForwardArgs<float>& args) {

@@ -19,13 +19,7 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
             {"lse", {qkv.dtype, {shape.batch, shape.heads, shape.queries}}}};
 }
 
-Cost products_cost(const Graph& graph, const Node& node, double products) {
-    Cost cost = streaming_cost(graph, node, 0);
-    cost.flops = products * attention_product_flops(attention_shape(node.attributes, graph.shape(node.input(0))));
-    return cost;
-}
-
-Cost cost(const Graph& graph, const Node& node) { return products_cost(graph, node, 2); }
+Cost cost(const Graph& graph, const Node& node) { return attention_cost(graph, node, 2); }
 
 void backward(BackwardContext& context) {
     const Node& node = context.node();
@@ -59,7 +53,7 @@ std::vector<OutputSpec> infer_backward(const Graph& graph, const Node& node) {
 }
 
 // The useful products: dV, dP, dQ, dK and the recomputed S.
-Cost backward_cost(const Graph& graph, const Node& node) { return products_cost(graph, node, 5); }
+Cost backward_cost(const Graph& graph, const Node& node) { return attention_cost(graph, node, 5); }
 
 std::int64_t workspace(const LowerContext& context) {
     const kernels::AttentionShape shape = attention_shape(context.attributes(), context.in_shape(0));

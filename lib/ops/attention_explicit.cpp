@@ -17,13 +17,7 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
             {"weights", {qkv.dtype, {shape.batch, shape.heads, shape.queries, shape.keys}}}};
 }
 
-Cost products_cost(const Graph& graph, const Node& node, double products) {
-    Cost cost = streaming_cost(graph, node, 0);
-    cost.flops = products * attention_product_flops(attention_shape(node.attributes, graph.shape(node.input(0))));
-    return cost;
-}
-
-Cost cost(const Graph& graph, const Node& node) { return products_cost(graph, node, 2); }
+Cost cost(const Graph& graph, const Node& node) { return attention_cost(graph, node, 2); }
 
 void backward(BackwardContext& context) {
     const Node& node = context.node();
@@ -54,7 +48,7 @@ std::vector<OutputSpec> infer_backward(const Graph& graph, const Node& node) {
     return {{"", qkv}};
 }
 
-Cost backward_cost(const Graph& graph, const Node& node) { return products_cost(graph, node, 4); }
+Cost backward_cost(const Graph& graph, const Node& node) { return attention_cost(graph, node, 4); }
 
 std::int64_t workspace(const LowerContext& context) { return context.in_shape(1).elements() * context.element_bytes(); }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/attention/attention_flops.hpp"
+
 namespace causeway::ops {
 
 kernels::AttentionShape attention_shape(const Attributes& attributes, const Shape& qkv) {
@@ -22,10 +24,11 @@ kernels::AttentionShape attention_shape(const Attributes& attributes, const Shap
     return shape;
 }
 
-double attention_product_flops(const kernels::AttentionShape& shape) {
-    const double t = static_cast<double>(shape.queries);
-    const double pairs = shape.causal ? t * (t + 1) / 2 : t * t;
-    return 2.0 * static_cast<double>(shape.batch * shape.heads * shape.head_dim) * pairs;
+Cost attention_cost(const Graph& graph, const Node& node, double products) {
+    Cost cost = streaming_cost(graph, node, 0);
+    const kernels::AttentionShape shape = attention_shape(node.attributes, graph.shape(node.input(0)));
+    cost.flops = products * kernels::attention_product_flops(shape);
+    return cost;
 }
 
 }  // namespace causeway::ops

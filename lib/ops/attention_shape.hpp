@@ -30,7 +30,7 @@ kernels::HeadsView<T> merged_heads(T* out, const kernels::AttentionShape& shape)
     return {out, shape.queries * width, width, shape.head_dim};
 }
 
-/// FLOPs of one product over the visible (query, key) pairs of all heads.
-double attention_product_flops(const kernels::AttentionShape& shape);
+/// The cost of a node over the fused qkv, its input 0: so many products over the visible (query, key) pairs.
+Cost attention_cost(const Graph& graph, const Node& node, double products);
 
 }  // namespace causeway::ops
