@@ -1,4 +1,3 @@
-#include "causeway/error.hpp"
 #include "compile/passes.hpp"
 #include "ops/ops.hpp"
 

@@ -7,15 +7,13 @@
 namespace causeway {
 namespace {
 
-constexpr std::size_t residual_input = 4;
-
 /// The linear node whose result `id` is and that has no epilogue yet; null otherwise.
 const Node* plain_linear(const Graph& graph, ValueId id) {
     const NodeId producer = graph.value(id).producer;
     if (!producer) return nullptr;
     const Node& node = graph.node(producer);
     const bool plain = node.op == &ops::linear() && node.attributes.get<std::string>("activation") == "none" &&
-                       !node.input(residual_input) && graph.value(id).role == Role::activation;
+                       !node.input(ops::linear_residual_input) && graph.value(id).role == Role::activation;
     return plain ? &node : nullptr;
 }
 
@@ -42,8 +40,8 @@ std::optional<Match> match_epilogue(const Graph& graph, const Node& node, const 
 /// Appends the fused node in place of `node`, the gelu or add.
 void emit_fused(GraphRewriter& rewriter, const Node& node, const Match& match, bool keeps_pre_activation) {
     Node fused = rewriter.translate(*match.linear);
-    fused.inputs.resize(residual_input + 1);
-    fused.inputs[residual_input] = rewriter.value(match.residual);
+    fused.inputs.resize(ops::linear_residual_input + 1);
+    fused.inputs[ops::linear_residual_input] = rewriter.value(match.residual);
     fused.outputs = {rewriter.value(node.outputs.front())};
     if (!match.residual) {
         fused.attributes.set("activation", node.attributes.get<std::string>("activation"));

@@ -5,15 +5,13 @@
 namespace causeway {
 namespace {
 
-constexpr std::size_t dresidual_input = 7;
-
 /// The layernorm_backward node that made `id`, if it has no residual gradient yet and nothing else reads `id`.
 const Node* open_norm_backward(const Graph& graph, ValueId id, const std::vector<int>& uses) {
     const NodeId producer = graph.value(id).producer;
     if (!producer || uses[static_cast<std::size_t>(id.index)] != 1) return nullptr;
     const Node& node = graph.node(producer);
-    const bool open =
-        node.op == &ops::layernorm_backward() && node.outputs.front() == id && !node.input(dresidual_input);
+    const bool open = node.op == &ops::layernorm_backward() && node.outputs.front() == id &&
+                      !node.input(ops::layernorm_dresidual_input);
     return open ? &node : nullptr;
 }
 
@@ -43,8 +41,8 @@ Graph fuse_norm_residual(const Graph& graph) {
         }
         Node fused = rewriter.translate(*norm);
         const ValueId residual = node.input(0) == norm->outputs.front() ? node.input(1) : node.input(0);
-        fused.inputs.resize(dresidual_input + 1);
-        fused.inputs[dresidual_input] = rewriter.value(residual);
+        fused.inputs.resize(ops::layernorm_dresidual_input + 1);
+        fused.inputs[ops::layernorm_dresidual_input] = rewriter.value(residual);
         fused.outputs = {rewriter.value(node.outputs.front())};
         for (std::size_t i = 1; i < norm->outputs.size(); ++i)
             fused.outputs.push_back(rewriter.value(norm->outputs[i]));

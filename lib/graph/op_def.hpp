@@ -35,8 +35,8 @@ struct WeightUse {
     std::int64_t rows = 0;   ///< of the other operand in one product
 };
 
-/// The definition of an operation. One file of lib/ops defines one op (with the op that is its gradient); nothing else
-/// in the project knows it by name.
+/// The definition of an operation. One file of lib/ops defines one op (with the op that is its gradient); by name it is
+/// known only to what emits it and to the passes that fuse it.
 struct OpDef {
     std::string_view name;
     std::string_view summary;  ///< one line for dumps and documentation

@@ -78,7 +78,7 @@ void lower_backward(LowerContext& context) {
     const std::int64_t rows = context.out_shape().rows(), cols = context.out_shape().back();
     const std::int64_t per_chunk = chunk_rows(rows), chunks = ceil_div(rows, per_chunk);
     const BufferRef dy = context.in(0), x = context.in(1), weight = context.in(2), mean = context.in(3),
-                    rstd = context.in(4), dresidual = context.in(7), dx = context.out(0);
+                    rstd = context.in(4), dresidual = context.in(layernorm_dresidual_input), dx = context.out(0);
     const BufferRef dweight_partial = context.workspace();
     const BufferRef dbias_partial = context.workspace(chunks * cols * context.element_bytes());
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {

@@ -10,7 +10,7 @@
 namespace causeway::ops {
 namespace {
 
-enum Input : std::size_t { x_input, weight_input, bias_input, packed_input, residual_input };
+enum Input : std::size_t { x_input, weight_input, bias_input, packed_input, residual_input = linear_residual_input };
 
 /// FLOPs of one product of (rows,K) and (N,K), and the bytes of all operands.
 Cost gemm_cost(const Graph& graph, const Node& node, double rows, const Shape& weight) {

@@ -39,4 +39,8 @@ const OpDef& square_sum();   ///< gradient -> partial sums of squares
 const OpDef& global_norm();  ///< partial sums... -> L2 norm of all gradients together
 const OpDef& adamw();        ///< param, gradient, m, v, norm -> param, m, v
 
+// Inputs that only fusion gives, by the passes' names for them.
+inline constexpr std::size_t linear_residual_input = 4;      ///< linear's [residual]
+inline constexpr std::size_t layernorm_dresidual_input = 7;  ///< layernorm_backward's [dresidual]
+
 }  // namespace causeway::ops
