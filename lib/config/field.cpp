@@ -1,6 +1,7 @@
 #include "config/field.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -51,12 +52,6 @@ bool contains(const Interval& interval, double value) {
     const bool above = interval.open_min ? value > interval.min : value >= interval.min;
     const bool below = interval.open_max ? value < interval.max : value <= interval.max;
     return above && below;
-}
-
-std::string join(const std::vector<std::string>& names) {
-    std::string joined;
-    for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
-    return joined;
 }
 
 std::size_t find_name(const std::vector<std::string>& names, const Json& value) {
@@ -115,7 +110,8 @@ ValueType<std::string> text() {
 }
 
 ValueType<std::size_t> index_of(const std::vector<std::string>& names) {
-    const std::string allowed = names.size() == 1 ? "\"" + names.front() + "\"" : "one of: " + join(names);
+    const std::string allowed =
+        names.size() == 1 ? "\"" + names.front() + "\"" : fmt::format("one of: {}", fmt::join(names, ", "));
     auto read = [=](const Json& value, const Where& where) {
         const std::size_t index = find_name(names, value);
         if (index < names.size()) return index;

@@ -1,6 +1,7 @@
 #include "config/field_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -137,7 +138,7 @@ std::vector<std::string> isa_names() {
 Section runtime_section() {
     SectionBuilder<RuntimeConfig> runtime("runtime", &Config::runtime, "How it is executed.");
     using R = RuntimeConfig;
-    runtime.add("threads", &R::threads, integer(0, 4096),
+    runtime.add("threads", &R::threads, integer(0, 1024),
                 "Threads; 0 means as many as the process may use. Results do not depend on it.",
                 {"num_threads", "n_threads", "nthreads"});
     runtime.add("isa", &R::isa, one_of(isa_names()),
@@ -150,12 +151,6 @@ Section runtime_section() {
     runtime.add("memory_limit_mb", &R::memory_limit_mb, integer(0, std::int64_t{1} << 40),
                 "A plan that needs more MiB is refused; 0 means what the machine and the cgroup leave.");
     return runtime.take();
-}
-
-std::string join(const std::vector<std::string>& names) {
-    std::string joined;
-    for (const std::string& name : names) joined += (joined.empty() ? "" : ", ") + name;
-    return joined;
 }
 
 std::vector<std::string> keys_of(const Section& section) {
@@ -220,7 +215,7 @@ const Section* section_with_field(const std::string& key) {
 
 void fail_unknown_field(const Section& section, const std::string& key, const std::string& origin) {
     const Where where{section.name + "." + key, origin};
-    const std::string fields = fmt::format("fields of \"{}\": {}", section.name, join(keys_of(section)));
+    const std::string fields = fmt::format("fields of \"{}\": {}", section.name, fmt::join(keys_of(section), ", "));
     if (const Section* owner = section_with_field(key)) {
         fail(where, fmt::format("\"{}\" found in section \"{}\", but it belongs to \"{}\"; {}", key, section.name,
                                 owner->name, fields));
@@ -233,7 +228,7 @@ void fail_unknown_field(const Section& section, const std::string& key, const st
 void fail_unknown_section(const std::string& key, const std::string& origin) {
     std::vector<std::string> names;
     for (const Section& section : field_table()) names.push_back(section.name);
-    const std::string sections = fmt::format("sections: {}", join(names));
+    const std::string sections = fmt::format("sections: {}", fmt::join(names, ", "));
     if (const Section* owner = section_with_field(key)) {
         fail({key, origin}, fmt::format("found at the top level, but it belongs to section \"{}\" as \"{}.{}\"; {}",
                                         owner->name, owner->name, key, sections));
