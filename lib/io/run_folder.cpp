@@ -1,7 +1,9 @@
 #include "io/run_folder.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <unordered_set>

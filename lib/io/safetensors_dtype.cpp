@@ -1,7 +1,10 @@
 #include "io/safetensors_dtype.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
-#include <stdexcept>
+
+#include "causeway/error.hpp"
 
 namespace causeway {
 namespace {
@@ -30,7 +33,7 @@ const SafetensorsDtype& safetensors_dtype(DType dtype) {
     for (const SafetensorsDtype& known : known_dtypes) {
         if (known.dtype == dtype) return known;
     }
-    throw std::logic_error("every DType has a safetensors name");
+    throw GraphError(fmt::format("safetensors has no name for dtype {}", to_string(dtype)));
 }
 
 }  // namespace causeway
