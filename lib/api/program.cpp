@@ -50,7 +50,8 @@ std::vector<ParameterInfo> Program::parameters() const {
 
 MemoryNeeds Program::memory() const {
     const MemoryPlan& memory = impl_->plan.memory;
-    return {memory.region_bytes[0], memory.region_bytes[1], memory.region_bytes[2], memory.scratch_without_reuse};
+    const auto bytes = [&](Region region) { return memory.region_bytes[static_cast<std::size_t>(region)]; };
+    return {bytes(Region::parameters), bytes(Region::state), bytes(Region::scratch), memory.scratch_without_reuse};
 }
 
 double Program::flops_per_step() const {

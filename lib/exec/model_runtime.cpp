@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "exec/initialize.hpp"
 
@@ -63,10 +64,12 @@ std::int64_t ModelRuntime::parameter_count() {
 
 void ModelRuntime::initialize(std::uint64_t seed) {
     Executor& executor = executors_.front();
-    std::uint64_t stream = 0;
+    std::uint64_t parameter = 0;
     for (std::int32_t i : executor.plan().with_role("parameter")) {
         const PlannedValue& value = executor.plan().values[static_cast<std::size_t>(i)];
-        if (value.storage == i) causeway::initialize(value, executor.view(i).data, seed, stream++);
+        if (value.storage == i)
+            causeway::initialize(value, executor.view(i).data, seed,
+                                 stream_of(RandomDomain::initialisation, parameter++));
     }
     refresh();
 }

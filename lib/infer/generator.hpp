@@ -23,9 +23,8 @@ struct GenerationOptions {
 };
 
 /// Continues sequences with a model. Every token is one forward pass over the sequence so far; of a sequence longer
-/// than the model's context the last model.max_position_embeddings tokens count (a window that slides), at positions 0,
-/// 1,
-/// ... of their own.
+/// than the model's context the last model.max_position_embeddings tokens count (a window that slides), at positions
+/// 0, 1, ... of their own.
 class Generator {
   public:
     /// Compiles the model of a resolved config for one sequence: a plan for each length 16, 32, 64, ... up to the
