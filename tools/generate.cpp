@@ -15,9 +15,8 @@ namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "Each token is printed as soon as it is known. Of a sequence longer than the model's context, the last tokens "
-    "that\n"
-    "fit count (a window that slides). The same run, options and seed give the same text.\n"
+    "Each token is printed as soon as it is known. Of a sequence longer than the model's context, the last tokens\n"
+    "that fit count (a window that slides). The same run, options and seed give the same text.\n"
     "\n"
     "Examples:\n"
     "  causeway generate build/runs/kjv --prompt \"In the beginning\"\n"

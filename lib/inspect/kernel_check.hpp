@@ -33,9 +33,9 @@ struct KernelCheck {
 
 /// Runs every plan of a config (training with and without fusion, both attention paths, evaluation, logits, prefill) on
 /// one instruction set in lockstep with the same plan in double on plain loops: each node gets exactly the reference's
-/// inputs, so an error belongs to the node where it shows. |error| <= tolerance (|reference| + rms of the
-/// tensor) passes. Throws CapacityError when the CPU lacks the instruction set.
-/// Models of more layers or tokens are cut to 2 and 4099.
+/// inputs, so an error belongs to the node where it shows. |error| <= tolerance (|reference| + rms of the tensor)
+/// passes. Models of more than 2 layers or 4099 tokens of vocabulary are cut to that. Throws CapacityError when the CPU
+/// lacks the instruction set.
 KernelCheck check_kernels(const Config& config, Isa isa, const KernelCheckOptions& options = {});
 
 /// The same for several instruction sets, which share one run of the reference.
