@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 
@@ -15,7 +16,7 @@ constexpr std::int64_t rows = 256, cols = 3072;
 template <class Body>
 void run_elements(std::int64_t n, Body body) {
     constexpr std::int64_t piece = 4096;
-    run_tiles((n + piece - 1) / piece,
+    run_tiles(ceil_div(n, piece),
               [&](std::int64_t begin, std::int64_t end) { body(begin * piece, std::min(n, end * piece)); });
 }
 

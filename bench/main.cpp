@@ -5,6 +5,7 @@
 #include "base/cpu.hpp"
 #include "base/isa.hpp"
 #include "causeway/error.hpp"
+#include "exec/machine_peaks.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 
@@ -35,11 +36,12 @@ void prepare(int threads) {
     bench::Setup& setup = bench::setup();
     setup.threads = threads;
     setup.kernels = &kernels::kernel_table(choose_isa("auto"));
-    setup.peaks = bench::measure_peaks(*setup.kernels);
+    ThreadPool one(1);
+    setup.peak_flops_per_second = measure_flop_peak(one, setup.kernels->isa);
     benchmark::AddCustomContext("cpu", cpu_model());
     benchmark::AddCustomContext("isa", std::string(to_string(setup.kernels->isa)));
     benchmark::AddCustomContext("threads", std::to_string(threads));
-    benchmark::AddCustomContext("peak GFLOP/s a thread", std::to_string(setup.peaks.flops_per_second * 1e-9));
+    benchmark::AddCustomContext("peak GFLOP/s a thread", std::to_string(setup.peak_flops_per_second * 1e-9));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/ceil_div.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 
@@ -21,7 +22,7 @@ struct Operands {
           rstd(mean.size()),
           partial(2 * static_cast<std::size_t>(chunks() * cols)) {}
 
-    std::int64_t chunks() const { return (rows + chunk_rows - 1) / chunk_rows; }
+    std::int64_t chunks() const { return ceil_div(rows, chunk_rows); }
 
     void forward() {
         kernels::LayerNormForwardArgs<float> args;

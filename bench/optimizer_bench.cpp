@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ceil_div.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 
@@ -23,7 +24,7 @@ void add_adamw(const char* size, std::int64_t n) {
             args.v = v.data();
             args.learning_rate = 1e-4;
             args.weight_decay = 0.01;
-            run_tiles((n + piece - 1) / piece, [&](std::int64_t begin, std::int64_t end) {
+            run_tiles(ceil_div(n, piece), [&](std::int64_t begin, std::int64_t end) {
                 kernels().optimizer.adamw(args, begin * piece, std::min(n, end * piece));
             });
         };
@@ -33,7 +34,7 @@ void add_adamw(const char* size, std::int64_t n) {
 void add_sum_squares(const char* size, std::int64_t n) {
     add_case(fmt::format("sum_squares/f32/{}", size), {.bytes = 4.0 * static_cast<double>(n)}, [n] {
         const auto x = random_floats(n, 1);
-        std::vector<double> sums(static_cast<std::size_t>((n + piece - 1) / piece));
+        std::vector<double> sums(static_cast<std::size_t>(ceil_div(n, piece)));
         return [=]() mutable {
             run_tiles(static_cast<std::int64_t>(sums.size()), [&](std::int64_t begin, std::int64_t end) {
                 for (std::int64_t i = begin; i < end; ++i) {

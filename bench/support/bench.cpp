@@ -1,34 +1,15 @@
 #include "support/bench.hpp"
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
-#include <algorithm>
 #include <chrono>
 
 #include "base/philox.hpp"
+#include "exec/thread_pool.hpp"
 
 namespace causeway::bench {
 
 Setup& setup() {
     static Setup instance;
     return instance;
-}
-
-Peaks measure_peaks(const kernels::KernelTable<float>& table) {
-    using Clock = std::chrono::steady_clock;
-    constexpr int runs = 200;
-    constexpr std::int64_t iterations = 10'000;  // well under a millisecond: short runs dodge other users of the core
-    Peaks peaks;
-    for (int run = 0; run < runs; ++run) {
-        const auto start = Clock::now();
-        benchmark::DoNotOptimize(table.probe.multiply_add(iterations));
-        const std::chrono::duration<double> elapsed = Clock::now() - start;
-        const double flops = static_cast<double>(iterations * table.probe.flops_per_iteration);
-        peaks.flops_per_second = std::max(peaks.flops_per_second, flops / elapsed.count());
-    }
-    return peaks;
 }
 
 void add_case(const std::string& name, Work work, std::function<Run()> make) {
@@ -44,7 +25,7 @@ void add_case(const std::string& name, Work work, std::function<Run()> make) {
         const double rate = 1e-9 * static_cast<double>(state.iterations()) / elapsed.count();
         if (work.flops > 0) {
             state.counters["GFLOP/s"] = work.flops * rate;
-            state.counters["%peak"] = 1e11 * work.flops * rate / (setup().peaks.flops_per_second * setup().threads);
+            state.counters["%peak"] = 1e11 * work.flops * rate / (setup().peak_flops_per_second * setup().threads);
         }
         if (work.bytes > 0) state.counters["GB/s"] = work.bytes * rate;
     };
@@ -53,15 +34,12 @@ void add_case(const std::string& name, Work work, std::function<Run()> make) {
 
 void run_tiles(std::int64_t tiles, const std::function<void(std::int64_t, std::int64_t)>& body) {
     if (setup().threads == 1 || tiles == 1) {
-        body(0, tiles);
+        body(0, tiles);  // entering the pool would show in the smallest cases
         return;
     }
-    static tbb::task_arena arena(setup().threads);
-    arena.execute([&] {
-        tbb::parallel_for(
-            tbb::blocked_range<std::int64_t>(0, tiles), [&](const auto& range) { body(range.begin(), range.end()); },
-            tbb::static_partitioner{});
-    });
+    static ThreadPool pool(setup().threads);
+    auto work = [&](std::int64_t begin, std::int64_t end) { body(begin, end); };
+    pool.run([&] { pool.parallel(tiles, TileWork(work)); });
 }
 
 std::vector<float> random_floats(std::int64_t n, std::uint64_t seed) {

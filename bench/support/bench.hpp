@@ -25,24 +25,17 @@ struct Work {
     double bytes = 0;
 };
 
-/// What this machine reached at the start of this run, per thread.
-struct Peaks {
-    double flops_per_second = 0;  ///< fused multiply-adds in registers
-};
-
-/// Fixed by main before the first case: threads (--threads N), instruction set (CAUSEWAY_ISA), peaks.
+/// Fixed by main before the first case: threads (--threads N), instruction set (CAUSEWAY_ISA), and what one thread of
+/// this machine reached at the start of this run.
 struct Setup {
     int threads = 1;
     const kernels::KernelTable<float>* kernels = nullptr;
-    Peaks peaks;
+    double peak_flops_per_second = 0;  ///< of fused multiply-adds in registers
 };
 Setup& setup();
 
 /// The kernels under test.
 inline const kernels::KernelTable<float>& kernels() { return *setup().kernels; }
-
-/// Best of many short runs of the probe kernels.
-Peaks measure_peaks(const kernels::KernelTable<float>& table);
 
 using Run = std::function<void()>;
 
@@ -51,7 +44,7 @@ using Run = std::function<void()>;
 /// %peak of all threads.
 void add_case(const std::string& name, Work work, std::function<Run()> make);
 
-/// body(begin, end) over [0, tiles): at once on one thread, spread over setup().threads otherwise.
+/// body(begin, end) over [0, tiles), spread over setup().threads as the executor spreads the tiles of a step.
 void run_tiles(std::int64_t tiles, const std::function<void(std::int64_t, std::int64_t)>& body);
 
 /// n floats, uniform in [-1, 1).
