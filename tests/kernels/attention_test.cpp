@@ -236,6 +236,27 @@ TEST_CASE("B05: hidden keys have weight exactly 0 and later tokens leave earlier
     }
 }
 
+TEST_CASE("B05: gradients stay bounded where scores are so large that rounding moves them by more than 100") {
+    for (Isa isa : available_isas()) {
+        const AttentionShape shape{1, 2, 1, 77, 77, 16, 1.0, true};
+        INFO(describe(isa, shape));
+        Problem<float> problem(shape);
+        for (auto* input : {&problem.q, &problem.k}) input->each([](float& x) { x *= 3e4f; });  // scores of 1e10
+        problem.forward(kernel_table(isa).attention);
+        problem.backward(kernel_table(isa).attention);
+        bool finite = true;
+        for (auto* gradient : {&problem.dq, &problem.dk, &problem.dv}) {
+            gradient->each([&](float& x) { finite = finite && std::isfinite(x); });
+        }
+        CHECK(finite);
+        // No weight is above 1, so dV is at most the sum of |dO| over both heads and all queries.
+        double most_dout = 0, most_dv = 0;
+        problem.dout.each([&](float& x) { most_dout = std::max(most_dout, std::abs(static_cast<double>(x))); });
+        problem.dv.each([&](float& x) { most_dv = std::max(most_dv, std::abs(static_cast<double>(x))); });
+        CHECK(most_dv <= 2 * 77 * most_dout);
+    }
+}
+
 TEST_CASE("B25: grouped heads read their own key head, whose gradient sums over them") {
     for (Isa isa : available_isas()) {
         const auto& kernels = kernel_table(isa).attention;

@@ -130,6 +130,10 @@ void scores(const Step& step) {
     }
 }
 
+/// exp(S - lse), both in powers of 2. Scores are summed here in another order than in the forward, so that a score of
+/// 1e6 may come out above its row's log-sum-exp; min returns its second operand when that is NaN.
+inline Vec weight_of(Vec score, Vec lse) { return exp2_nonpositive(xsimd::min(Vec(0.0f), score - lse)); }
+
 /// P = exp(S - lse) and dS = P o (dP - delta), 0 where hidden.
 void probabilities(const Step& step) {
     const Vec zero(0.0f);
@@ -143,13 +147,13 @@ void probabilities(const Step& step) {
         const std::int64_t seen = step.seen_by(r);
         std::int64_t c = 0;
         for (; c + lanes <= seen; c += lanes) {
-            const Vec weight = exp2_nonpositive(load(p + c) - lse);
+            const Vec weight = weight_of(load(p + c), lse);
             store(p + c, weight);
             store(ds + c, weight * (load(ds + c) - delta));
         }
         if (c < seen) {
             const auto visible = lane < Vec(static_cast<float>(seen - c));
-            const Vec weight = xsimd::select(visible, exp2_nonpositive(load(p + c) - lse), zero);
+            const Vec weight = xsimd::select(visible, weight_of(load(p + c), lse), zero);
             store(p + c, weight);
             store(ds + c, xsimd::select(visible, weight * (load(ds + c) - delta), zero));
             c += lanes;
