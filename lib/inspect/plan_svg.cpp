@@ -22,11 +22,14 @@ struct Rectangle {
     bool workspace;
 };
 
-/// As much of a text as fits so many pixels at this size of type.
+/// As much of a text as fits so many pixels at this size of type, cut between two characters of its UTF-8.
 std::string fitting(const std::string& text, double pixels, double size) {
     const auto most = static_cast<std::size_t>(std::max(0.0, pixels / (size * 0.62)));
     if (text.size() <= most) return text;
-    return most < 9 ? "" : text.substr(0, most - 2) + "..";
+    if (most < 9) return "";
+    std::size_t cut = most - 2;
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+    return text.substr(0, cut) + "..";
 }
 
 class PlanDrawing {

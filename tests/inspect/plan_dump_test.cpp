@@ -134,6 +134,17 @@ TEST_CASE("A plan as SVG is well formed and draws every buffer and step", "[insp
     CHECK_THAT(svg, contains(">Scratch memory<") && contains(">attention_backward<"));
 }
 
+TEST_CASE("Text of a plan's SVG is cut between characters", "[inspect]") {
+    for (const char* before : {"", "x"}) {  // one of the two puts the cut inside a character of two bytes
+        ExecutionPlan plan = hand_made_plan();
+        plan.steps[0].name = before;
+        for (int i = 0; i < 100; ++i) plan.steps[0].name += "\xC3\xA9";
+        const std::string svg = plan_svg(plan);
+        CHECK_THAT(svg, contains("\xC3\xA9..<"));
+        CHECK_NOTHROW(nlohmann::json(svg).dump());  // throws on what is not UTF-8
+    }
+}
+
 TEST_CASE("A compiled plan's summary counts what the config says", "[inspect]") {
     Config config = load_config(CAUSEWAY_SOURCE_DIR "/configs/repeat_h4.json");
     const PlanSummary train = summarize(compiled(config));
