@@ -1,7 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,6 +32,20 @@ Command add_trace(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_info(CLI::App& app);
 Command add_schema(CLI::App& app);
+
+/// For options with a whole number from low to high. Without it CLI11 takes the nearest number that its type holds, and
+/// -1 for the largest one without a sign.
+template <class T>
+CLI::Validator whole_number(T low, T high = std::numeric_limits<T>::max()) {
+    const auto check = [low, high](const std::string& text) -> std::string {
+        T value{};
+        const char* const end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, value);
+        if (error == std::errc() && rest == end && value >= low && value <= high) return "";
+        return fmt::format("found {}, expected an integer from {} to {}", text, low, high);
+    };
+    return CLI::Validator(check, "");
+}
 
 /// --set section.field=value, as often as one likes.
 inline void add_overrides(CLI::App* app, std::vector<std::string>& overrides) {

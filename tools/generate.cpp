@@ -99,18 +99,22 @@ Command add_generate(CLI::App& app) {
     require_one_of(sub, prompt, ids);
     sub->add_option("--max-new-tokens", options.max_new_tokens, "Tokens to add")
         ->type_name("N")
-        ->check(CLI::NonNegativeNumber)
+        ->check(whole_number<std::int64_t>(0))
         ->capture_default_str();
     sub->add_option("--temperature", sampling.temperature, "0 takes the most likely token each time")
         ->type_name("X")
         ->capture_default_str();
     sub->add_option("--top-k", sampling.top_k, "Choose among the k most likely tokens; 0: all")
         ->type_name("N")
+        ->check(whole_number<std::int64_t>(0))
         ->capture_default_str();
     sub->add_option("--top-p", sampling.top_p, "Choose among the likely tokens that make up p together; 1: all")
         ->type_name("X")
         ->capture_default_str();
-    sub->add_option("--seed", sampling.seed, "Of the random numbers")->type_name("N")->capture_default_str();
+    sub->add_option("--seed", sampling.seed, "Of the random numbers")
+        ->type_name("N")
+        ->check(whole_number<std::uint64_t>(0))
+        ->capture_default_str();
     sub->add_flag("--json", arguments->json, "Print one JSON object at the end");
     add_overrides(sub, arguments->overrides);
     sub->footer(footer);

@@ -36,7 +36,10 @@ Command add_trace(CLI::App& app) {
     sub->add_option("--layer", options.layer, "The attention layer to look into")
         ->type_name("N")
         ->capture_default_str();
-    sub->add_option("--seed", options.seed, "Of parameters and token ids")->type_name("N")->capture_default_str();
+    sub->add_option("--seed", options.seed, "Of parameters and token ids")
+        ->type_name("N")
+        ->check(whole_number<std::uint64_t>(0))
+        ->capture_default_str();
     add_overrides(sub, arguments->overrides);
     sub->footer(footer);
     return {sub, [arguments] {

@@ -64,6 +64,14 @@ TEST_CASE("B70: a command line that cannot be understood is one line and exit co
                     "causeway generate: --prompt or --ids is required; see `causeway generate --help`");
     CHECK_THAT(call({"generate", "run", "--prompt", "a", "--top-k", "many"}).err,
                contains("causeway generate: ") && contains("many") && contains("see `causeway generate --help`"));
+    check_complaint(call({"generate", "run", "--prompt", "a", "--top-k", "-3"}), 2,
+                    "causeway generate: --top-k: found -3, expected an integer from 0 to 9223372036854775807; see "
+                    "`causeway generate --help`");
+    check_complaint(call({"generate", "run", "--prompt", "a", "--seed", "18446744073709551616"}), 2,
+                    "causeway generate: --seed: found 18446744073709551616, expected an integer from 0 to "
+                    "18446744073709551615; see `causeway generate --help`");
+    CHECK(call({"trace", "a.json", "--seed", "-1"}).code == 2);
+    CHECK(call({"generate", "run", "--prompt", "a", "--max-new-tokens", "1.5"}).code == 2);
     CHECK(call({"plan", "a.json", "--mode", "decode"}).code == 2);
     CHECK(call({"plan", "a.json", "--json", "--dot"}).code == 2);
 }
