@@ -136,8 +136,11 @@ class Program {
 }  // namespace causeway::cli
 
 int main(int argc, char** argv) {
-    // A reader that goes away is an error of write(2), so that what is under way can still be saved.
+    // A reader that goes away or a file that may not grow is an error of write(2), so that what is under way can still
+    // be saved.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    causeway::cli::reserve_standard_descriptors();
     try {
         return causeway::cli::Program().run(argc, argv);
     } catch (const std::exception& error) {

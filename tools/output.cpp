@@ -1,5 +1,6 @@
 #include "output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -24,6 +25,14 @@ int write_all(int descriptor, std::string_view text) {
 }
 
 }  // namespace
+
+void reserve_standard_descriptors() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(descriptor, F_GETFD) != -1) continue;
+        // open takes the lowest number that is free: this one, as those below it are open by now
+        if (open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor) return;
+    }
+}
 
 void print(std::string_view text) {
     const int error = write_all(STDOUT_FILENO, text);

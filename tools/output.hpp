@@ -11,6 +11,10 @@ class OutputError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// Opens what is closed of standard input, output and error, so that no file of a run gets its number and with it what
+/// is meant for a reader. Opened the wrong way round: using them fails as before.
+void reserve_standard_descriptors();
+
 /// Writes to standard output and flushes. Throws OutputError, with the system's reason, when that fails.
 void print(std::string_view text);
 

@@ -53,6 +53,7 @@ Ends open_output(Stdout kind) {
     for (int descriptor = 3; descriptor < 64; ++descriptor) close(descriptor);
     std::signal(SIGPIPE, SIG_DFL);
     for (const std::string& variable : start.environment) putenv(const_cast<char*>(variable.c_str()));
+    if (start.in_child) start.in_child();
     std::vector<char*> arguments{const_cast<char*>(CAUSEWAY_CLI)};
     for (const std::string& argument : start.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);

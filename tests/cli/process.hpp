@@ -29,6 +29,7 @@ struct Start {
     std::vector<std::string> environment;  ///< "NAME=value", added to this process's
     /// Called with the process each time some output arrived, with all of it so far.
     std::function<void(pid_t process, const std::string& out)> on_output;
+    std::function<void()> in_child = {};  ///< called in the new process before it becomes causeway
 };
 
 /// Runs the command and waits for it. What says nothing for a minute is killed.

@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -177,6 +178,31 @@ TEST_CASE("Ctrl-C and SIGTERM end a run with what was learned saved") {
             CHECK_THAT(outcome.out, contains("stopped after " + std::to_string(steps) + " step"));
         }
     }
+}
+
+TEST_CASE("Without standard error no message goes into a file of the run") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    Start start{endless_training(run), Stdout::pipe, {}, {}, [] { close(STDERR_FILENO); }};
+    bool sent = false;
+    start.on_output = [&](pid_t process, const std::string& out) {
+        if (!sent && out.find("step ") != std::string::npos) sent = kill(process, SIGTERM) == 0;
+    };
+    CHECK(run_causeway(start).code == 143);
+    check_saved(run);
+}
+
+TEST_CASE("A file that may not grow ends a run, saved, with an error") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const auto limit_files = [] {
+        const rlimit limit{32768, 32768};
+        setrlimit(RLIMIT_FSIZE, &limit);
+    };
+    const Outcome outcome = run_causeway({endless_training(run), Stdout::pipe, {}, {}, limit_files});
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err == "causeway train: " + run + "/metrics.jsonl: cannot write: File too large\n");
+    CHECK(check_saved(run) > 50);
 }
 
 TEST_CASE("A second Ctrl-C ends a run at once") {
