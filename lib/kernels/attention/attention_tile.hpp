@@ -4,10 +4,11 @@
 // Included by the x.simd.cpp files of this folder only, and in the ISA's own namespace like everything there.
 
 #include <cstdint>
-#include <utility>
 
 #include "kernels/arch.hpp"
 #include "kernels/attention/attention.hpp"
+#include "kernels/integers.hpp"
+#include "kernels/transpose.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
@@ -18,17 +19,12 @@ inline constexpr std::int64_t pair = 2 * lanes;
 /// keep two FMA ports busy at 14 loads in 12 cycles; with 16 registers 6 x 2 does the same.
 /// AddressSanitizer multiplies unrolled code: 4 rows keep its build to seconds and every path the same.
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr int max_rows = 4;
+inline constexpr int micro_rows = 4;
 #elif defined(__AVX512F__) || defined(__aarch64__)
-inline constexpr int max_rows = 12;
+inline constexpr int micro_rows = 12;
 #else
-inline constexpr int max_rows = 6;
+inline constexpr int micro_rows = 6;
 #endif
-
-inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-inline std::int64_t most(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-inline std::int64_t round_up(std::int64_t a, std::int64_t b) { return divide_up(a, b) * b; }
 
 /// Query i sees keys [0, visible_keys(shape, i)).
 inline std::int64_t visible_keys(const AttentionShape& shape, std::int64_t i) {
@@ -85,18 +81,18 @@ using MicroKernel = void (*)(std::int64_t depth, const float* a, std::int64_t ld
                              float* c, std::int64_t ldc, Start start, const float* alpha);
 
 struct MicroKernels {
-    MicroKernel of_rows[max_rows];  ///< [rows - 1]
+    MicroKernel of_rows[micro_rows];  ///< [rows - 1]
 };
 
 /// [by_depth][vecs - 1]; compiled once, in attention_tile.simd.cpp.
 extern const MicroKernels micro_kernels[2][2];
 
-/// Rows [0, rows) of a product are cut into nearly equal tiles of at most max_rows; tile t begins at row_begin(rows,
+/// Rows [0, rows) of a product are cut into nearly equal tiles of at most micro_rows; tile t begins at row_begin(rows,
 /// t).
-inline std::int64_t row_tiles(std::int64_t rows) { return divide_up(rows, max_rows); }
+inline std::int64_t row_tiles(std::int64_t rows) { return divide_up(rows, micro_rows); }
 inline std::int64_t row_begin(std::int64_t rows, std::int64_t t) { return rows * t / row_tiles(rows); }
 
-/// Up to max_rows rows of C (rows, vecs * lanes).
+/// Up to micro_rows rows of C (rows, vecs * lanes).
 template <bool ByDepth>
 void multiply_rows(std::int64_t rows, std::int64_t vecs, std::int64_t depth, const float* a, std::int64_t lda,
                    const float* b, std::int64_t ldb, float* c, std::int64_t ldc, Start start,
@@ -120,32 +116,6 @@ void multiply(std::int64_t rows, std::int64_t vecs, std::int64_t depth, const fl
         const std::int64_t r = row_begin(rows, t);
         multiply_rows<ByDepth>(row_begin(rows, t + 1) - r, vecs, depth, a + (ByDepth ? r : r * lda), lda, b, ldb,
                                c + r * ldc, ldc, start, alpha);
-    }
-}
-
-/// The lower or upper halves of x and y, interleaved.
-template <bool Upper, int... Index>
-inline Vec interleave(Vec x, Vec y, std::integer_sequence<int, Index...>) {
-    constexpr int size = static_cast<int>(lanes);
-    constexpr int from = Upper ? size / 2 : 0;
-    using Register = typename Vec::register_type;
-    return Vec(__builtin_shufflevector(static_cast<Register>(x), static_cast<Register>(y),
-                                       (Index % 2 == 0 ? from + Index / 2 : size + from + Index / 2)...));
-}
-
-/// x[r] lane c becomes x[c] lane r, by log2(lanes) perfect shuffles of all lanes * lanes elements.
-inline void transpose(Vec (&x)[lanes]) {
-    constexpr auto every_lane = std::make_integer_sequence<int, static_cast<int>(lanes)>();
-#pragma GCC unroll 4
-    for (std::int64_t stage = 1; stage < lanes; stage *= 2) {
-        Vec y[lanes];
-#pragma GCC unroll 8
-        for (std::int64_t i = 0; i < lanes / 2; ++i) {
-            y[2 * i] = interleave<false>(x[i], x[i + lanes / 2], every_lane);
-            y[2 * i + 1] = interleave<true>(x[i], x[i + lanes / 2], every_lane);
-        }
-#pragma GCC unroll 16
-        for (std::int64_t i = 0; i < lanes; ++i) x[i] = y[i];
     }
 }
 

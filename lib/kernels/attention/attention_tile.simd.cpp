@@ -45,11 +45,11 @@ void micro_kernel(std::int64_t depth, const float* a, std::int64_t lda, const fl
 }
 
 template <int Vecs, bool ByDepth, int... Index>
-constexpr MicroKernels make_kernels(std::integer_sequence<int, Index...>) {
+constexpr MicroKernels make_kernels(Sequence<Index...>) {
     return {{micro_kernel<Index + 1, Vecs, ByDepth>...}};
 }
 
-using Rows = std::make_integer_sequence<int, max_rows>;
+using Rows = UpTo<micro_rows>;
 
 }  // namespace
 

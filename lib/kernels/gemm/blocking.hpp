@@ -35,11 +35,10 @@ inline std::int64_t panels(std::int64_t n) { return divide_up(n, tile_cols); }
 
 inline GemmTiling tiling(GemmForm form, std::int64_t m, std::int64_t n, std::int64_t k) {
     if (m == 0 || n == 0) return {0, 0, tile_rows, tile_cols};
-    const std::int64_t work = larger(m, 8) * n * larger(k, 1);
-    const std::int64_t wanted = larger(1, smaller(max_tiles, work / tile_work));
+    const std::int64_t work = most(m, 8) * n * most(k, 1);
+    const std::int64_t wanted = most(1, least(max_tiles, work / tile_work));
     std::int64_t row_tiles = divide_up(m, form == GemmForm::tn ? max_rows_tn : max_rows);
-    std::int64_t col_tiles =
-        row_tiles == 1 || k > deep ? 1 : larger(1, smaller(panels(n), divide_up(n * k, max_shared)));
+    std::int64_t col_tiles = row_tiles == 1 || k > deep ? 1 : most(1, least(panels(n), divide_up(n * k, max_shared)));
     // The longer side is cut, unless B is streamed from packed panels (nt, nn): then all rows should use a panel while
     // it is in cache, and columns are cut as long as there are any.
     while (row_tiles * col_tiles < wanted) {
@@ -56,7 +55,7 @@ inline GemmTiling tiling(GemmForm form, std::int64_t m, std::int64_t n, std::int
         }
     }
     const std::int64_t rows = divide_up(m, row_tiles);
-    const std::int64_t cols = divide_up(panels(n), smaller(panels(n), col_tiles)) * tile_cols;
+    const std::int64_t cols = divide_up(panels(n), least(panels(n), col_tiles)) * tile_cols;
     return {divide_up(m, rows), divide_up(n, cols), rows, cols};
 }
 

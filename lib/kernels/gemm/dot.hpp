@@ -14,7 +14,7 @@ inline void dot_columns(const float* a, const float* b, std::int64_t ldb, std::i
     Vec sum[lanes];
 #pragma GCC unroll 16
     for (std::int64_t j = 0; j < lanes; ++j) {
-        from[j] = b + smaller(j, cols - 1) * ldb;
+        from[j] = b + least(j, cols - 1) * ldb;
         sum[j] = Vec(0.0f);
     }
     std::int64_t p = 0;

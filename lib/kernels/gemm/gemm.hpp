@@ -13,11 +13,11 @@ enum class Activation { none, gelu_tanh, gelu_erf };
 /// Null pointers skip their part.
 template <class T>
 struct GemmEpilogue {
-    const T* bias = nullptr;                   ///< (N)
-    Activation activation = Activation::none;  ///<
-    T* pre_activation = nullptr;               ///< (M,N), leading dimension ldc; kept for the activation's backward
-    const T* residual = nullptr;               ///< (M,N), leading dimension ldc; may be c itself
-    T* a_sums = nullptr;  ///< tn only, (M): sum over k of A[k, m], the bias gradient; += if accumulate
+    const T* bias = nullptr;  ///< (N)
+    Activation activation = Activation::none;
+    T* pre_activation = nullptr;  ///< (M,N), leading dimension ldc; kept for the activation's backward
+    const T* residual = nullptr;  ///< (M,N), leading dimension ldc; may be c itself
+    T* a_sums = nullptr;          ///< tn only, (M): sum over k of A[k, m], the bias gradient; += if accumulate
 };
 
 /// C (M,N) = op(A) op(B), or += when `accumulate`. Rows are contiguous; ld* are elements between rows.

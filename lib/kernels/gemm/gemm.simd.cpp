@@ -26,9 +26,9 @@ Block tile_block(const GemmArgs<float>& args, const GemmTiling& tiles, std::int6
     Block block{};
     block.waiting = waiting;
     block.row = tile % tiles.row_tiles * tiles.rows;
-    block.rows = smaller(tiles.rows, args.m - block.row);
+    block.rows = least(tiles.rows, args.m - block.row);
     block.col = tile / tiles.row_tiles * tiles.cols;
-    block.cols = smaller(tiles.cols, args.n - block.col);
+    block.cols = least(tiles.cols, args.n - block.col);
     return block;
 }
 
@@ -106,7 +106,7 @@ void pack_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, f
              std::int64_t end) {
     for (std::int64_t panel = begin; panel < end; ++panel) {
         const std::int64_t col = panel * tile_cols;
-        pack_panel_nt(b + col * ldb, ldb, smaller(tile_cols, n - col), k, packed + col * k);
+        pack_panel_nt(b + col * ldb, ldb, least(tile_cols, n - col), k, packed + col * k);
     }
 }
 
@@ -114,7 +114,7 @@ void pack_nn(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, f
              std::int64_t end) {
     for (std::int64_t panel = begin; panel < end; ++panel) {
         const std::int64_t col = panel * tile_cols;
-        pack_panel_nn(b + col, ldb, smaller(tile_cols, n - col), k, packed + col * k);
+        pack_panel_nn(b + col, ldb, least(tile_cols, n - col), k, packed + col * k);
     }
 }
 
@@ -165,7 +165,7 @@ template <GemmForm form>
 void multiply_block(const GemmArgs<float>& args, const Block& block, const Rows& a, float* scratch) {
     for (std::int64_t j = 0; j < block.cols; j += tile_cols) {
         const std::int64_t col = block.col + j;
-        const std::int64_t cols = smaller(tile_cols, block.cols - j);
+        const std::int64_t cols = least(tile_cols, block.cols - j);
         const Panel b = panel_of_b<form>(args, block, col, cols, scratch);
         const Ahead ahead = panel_ahead<form>(args, block, col + tile_cols);
         multiply_panel(args, block, a, b, ahead, col, cols);
@@ -194,7 +194,7 @@ void for_each_block(const GemmArgs<float>& args, Block tile, const EvenSplit& de
     }
     const std::int64_t end = tile.col + tile.cols;
     for (; tile.col < end; tile.col += tile_cols) {
-        tile.cols = smaller(tile_cols, end - tile.col);
+        tile.cols = least(tile_cols, end - tile.col);
         for_each_depth(tile, depths, body);
     }
 }
@@ -202,7 +202,7 @@ void for_each_block(const GemmArgs<float>& args, Block tile, const EvenSplit& de
 /// a_sums[m] = (+)= sum over the block's k of A[k, m].
 void sum_columns(const GemmArgs<float>& args, const Block& block) {
     for (std::int64_t r = 0; r < block.rows; r += lanes) {
-        const std::int64_t n = smaller(lanes, block.rows - r);
+        const std::int64_t n = least(lanes, block.rows - r);
         float* to = args.epilogue.a_sums + block.row + r;
         const float* from = args.a + block.p * args.lda + block.row + r;
         Vec sum = block.first && !args.accumulate ? Vec(0.0f) : load_partial(to, n);
@@ -220,9 +220,9 @@ void multiply_tiles(const GemmArgs<float>& args, std::int64_t tile_begin, std::i
     constexpr bool tn = form == GemmForm::tn;
     constexpr std::int64_t depth_limit = tn ? max_depth_tn : max_depth;
     alignas(64) float panel[depth_limit * tile_cols];
-    alignas(64) float waiting[larger(max_rows, max_rows_tn) * tile_cols];
+    alignas(64) float waiting[most(max_rows, max_rows_tn) * tile_cols];
     const GemmTiling tiles = tiling(form, args.m, args.n, args.k);
-    const EvenSplit depths{args.k, larger(1, divide_up(args.k, depth_limit))};
+    const EvenSplit depths{args.k, most(1, divide_up(args.k, depth_limit))};
     for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
         for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
             const Rows a = tn ? Rows{args.a + block.p * args.lda + block.row, args.lda, Contiguous::rows}
@@ -237,9 +237,9 @@ void multiply_tiles(const GemmArgs<float>& args, std::int64_t tile_begin, std::i
 void multiply_row(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
     alignas(64) float waiting[tile_cols];
     const GemmTiling tiles = tiling(GemmForm::nt, args.m, args.n, args.k);
-    const std::int64_t end = smaller(args.n, tile_end * tiles.cols);
+    const std::int64_t end = least(args.n, tile_end * tiles.cols);
     for (std::int64_t col = tile_begin * tiles.cols; col < end; col += lanes) {
-        const std::int64_t cols = smaller(lanes, end - col);
+        const std::int64_t cols = least(lanes, end - col);
         dot_columns(args.a, args.b + col * args.ldb, args.ldb, cols, args.k, waiting);
         finish(args, {waiting, 0, 1, col, cols, false});
     }

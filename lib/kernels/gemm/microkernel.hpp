@@ -3,7 +3,7 @@
 // The register-tiled inner product of gemm.simd.cpp, compiled once per instruction set.
 
 #include "kernels/arch.hpp"
-#include "kernels/gemm/sequence.hpp"
+#include "kernels/sequence.hpp"
 
 #if defined(__x86_64__)
 #define CAUSEWAY_VECTOR_REGISTER "v"

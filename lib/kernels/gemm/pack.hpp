@@ -3,24 +3,21 @@
 // Panels of B copied into the order in which the micro-kernel reads them.
 
 #include "kernels/gemm/microkernel.hpp"
-#include "kernels/gemm/transpose.hpp"
+#include "kernels/integers.hpp"
+#include "kernels/transpose.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
-
-constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-constexpr std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// [0, total) in `parts` pieces of equal size, the first ones larger by one where it does not divide.
 struct EvenSplit {
     std::int64_t total, parts;
-    std::int64_t begin(std::int64_t part) const { return part * (total / parts) + smaller(part, total % parts); }
+    std::int64_t begin(std::int64_t part) const { return part * (total / parts) + least(part, total % parts); }
 };
 
 /// Panel (depth, tile_cols) of B^T, B (cols, depth) with cols <= tile_cols; columns beyond are zero.
 inline void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t depth, float* panel) {
     for (std::int64_t p = 0; p < depth; p += lanes) {
-        const std::int64_t steps = smaller(lanes, depth - p);
+        const std::int64_t steps = least(lanes, depth - p);
         for (std::int64_t half = 0; half < tile_cols; half += lanes) {
             const float* from = b + half * ldb + p;
             Vec square[lanes];
@@ -57,7 +54,7 @@ inline void pack_panel_nn(const float* b, std::int64_t ldb, std::int64_t cols, s
         const float* from = b + p * ldb;
         float* to = panel + p * tile_cols;
         if constexpr (has_masked_loads) {
-            store(to, load_partial(from, smaller(cols, lanes)));
+            store(to, load_partial(from, least(cols, lanes)));
             store(to + lanes, cols > lanes ? load_partial(from + lanes, cols - lanes) : Vec(0.0f));
         } else {
             for (std::int64_t j = 0; j < tile_cols; ++j) to[j] = j < cols ? from[j] : 0.0f;

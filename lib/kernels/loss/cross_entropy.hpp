@@ -10,9 +10,9 @@ inline constexpr std::int32_t ignore_index = -100;
 /// loss[r] = lse(logits[r]) - logits[r, target[r]]; 0 for ignored rows. Sums are in double. Rows [row_begin, row_end).
 template <class T>
 struct CrossEntropyArgs {
-    T* logits = nullptr;                    ///< (rows, ld), the first `vocab` columns valid
-    std::int64_t ld = 0;                    ///<
-    std::int64_t vocab = 0;                 ///<
+    T* logits = nullptr;  ///< (rows, ld), the first `vocab` columns valid
+    std::int64_t ld = 0;
+    std::int64_t vocab = 0;
     const std::int32_t* targets = nullptr;  ///< (rows), each in [0, vocab) or ignore_index
     double* loss = nullptr;                 ///< (rows)
 };

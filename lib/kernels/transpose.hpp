@@ -3,7 +3,7 @@
 // A square of lanes x lanes floats transposed in registers. xsimd 8.1 has no transpose.
 
 #include "kernels/arch.hpp"
-#include "kernels/gemm/sequence.hpp"
+#include "kernels/sequence.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
