@@ -53,7 +53,7 @@ std::string memory_verdict(const Config& config, const ExecutionPlan& plan) {
     auto available = static_cast<double>(available_memory());
     std::string of = "available";
     if (config.runtime.memory_limit_mb > 0) {
-        available = static_cast<double>(config.runtime.memory_limit_mb) * 1048576;
+        available = static_cast<double>(config.runtime.memory_limit_bytes());
         of = "runtime.memory_limit_mb";
     }
     return fmt::format("needs {} of {} {}: {}\n", bytes_text(needed), bytes_text(available), of,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -93,6 +94,8 @@ struct RuntimeConfig {
     AttentionPath attention = AttentionPath::tiled;
     bool memory_reuse = true;          ///< false: each value has its own buffer, poisoned after its last use
     std::int64_t memory_limit_mb = 0;  ///< 0: what the machine and the cgroup leave
+
+    std::size_t memory_limit_bytes() const { return static_cast<std::size_t>(memory_limit_mb) << 20; }
 
     bool operator==(const RuntimeConfig&) const = default;
 };

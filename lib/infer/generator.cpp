@@ -36,8 +36,8 @@ ModelRuntime make_runtime(const Config& config, const std::vector<std::int64_t>&
         plans.push_back(compile(config, options, shared));
         plans.back().mode = mode_name(length);
     }
-    const auto limit = static_cast<std::size_t>(config.runtime.memory_limit_mb) << 20;
-    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads), limit);
+    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
+                        config.runtime.memory_limit_bytes());
 }
 
 }  // namespace

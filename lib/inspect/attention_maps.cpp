@@ -31,7 +31,7 @@ ModelRuntime make_runtime(const Config& config, std::int64_t batch, std::int64_t
     std::vector<ExecutionPlan> plans;
     plans.push_back(compile(config, options, layout));
     return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
-                        static_cast<std::size_t>(config.runtime.memory_limit_mb) << 20);
+                        config.runtime.memory_limit_bytes());
 }
 
 /// The outputs "weights" of the explicit attention nodes, in the order of the layers.

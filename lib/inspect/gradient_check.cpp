@@ -32,7 +32,8 @@ ModelRuntime make_runtime(const Config& config, const GradientCheckOptions& opti
         compiled.dtype = DType::f64;
         plans.push_back(compile(config, compiled, layout));
     }
-    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads));
+    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
+                        config.runtime.memory_limit_bytes());
 }
 
 }  // namespace

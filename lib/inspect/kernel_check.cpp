@@ -209,7 +209,8 @@ ExecutionPlan make_plan(const Config& config, const PlanCase& plan_case, const K
 ModelRuntime make_runtime(const Config& config, ExecutionPlan plan) {
     std::vector<ExecutionPlan> plans;
     plans.push_back(std::move(plan));
-    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads));
+    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
+                        config.runtime.memory_limit_bytes());
 }
 
 void round_to_float(const std::vector<NamedTensor>& tensors) {

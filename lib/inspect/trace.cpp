@@ -83,7 +83,8 @@ class ForwardPass {
         SharedLayout layout;
         std::vector<ExecutionPlan> plans;
         plans.push_back(compile(config, compiled, layout));
-        return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads));
+        return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
+                            config.runtime.memory_limit_bytes());
     }
 
     std::vector<float> copy(std::int32_t value) {

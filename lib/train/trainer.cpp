@@ -40,7 +40,7 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
         compiled.fuse = options.fuse;
         plans.push_back(compile(config, compiled, shared));
     }
-    const auto limit = static_cast<std::size_t>(config.runtime.memory_limit_mb) << 20;
+    const std::size_t limit = config.runtime.memory_limit_bytes();
     return std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads), limit);
 }
 

@@ -12,7 +12,7 @@
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
-inline constexpr std::int64_t max_head_dim = 256;
+inline constexpr std::int64_t max_head_dim = max_tiled_head_dim;
 /// Columns of a micro-kernel's tile: two vectors.
 inline constexpr std::int64_t pair = 2 * lanes;
 /// Rows of a micro-kernel's tile. 12 x 2 accumulators, two vectors of B and the broadcast A fill 27 of 32 registers and
