@@ -19,10 +19,10 @@ constexpr const char* footer =
     "that fit count (a window that slides). The same run, options and seed give the same text.\n"
     "\n"
     "Examples:\n"
-    "  causeway generate build/runs/kjv --prompt \"In the beginning\"\n"
-    "  causeway generate build/runs/kjv --prompt \"And God said\" --temperature 0 --max-new-tokens 80\n"
-    "  causeway generate build/runs/kjv --prompt \"Moses\" --top-k 20 --top-p 0.9 --seed 7 --json\n"
-    "  causeway generate build/runs/lookback --ids 5,17,3 --max-new-tokens 8";
+    "  causeway generate build/runs/kjv_bytes --prompt \"In the beginning\"\n"
+    "  causeway generate build/runs/kjv_bytes --prompt \"And God said\" --temperature 0 --max-new-tokens 80\n"
+    "  causeway generate build/runs/kjv_bytes --prompt \"Moses\" --top-k 20 --top-p 0.9 --seed 7 --json\n"
+    "  causeway generate build/runs/lookback_copy --ids 5,17,3,9 --max-new-tokens 8";
 
 struct Arguments {
     std::string run;

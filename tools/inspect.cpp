@@ -21,10 +21,10 @@ constexpr const char* footer =
     "weight w is number floor(10 w) of \" .:-=+*#%@\".\n"
     "\n"
     "Examples:\n"
-    "  causeway inspect build/runs/kjv --text \"And God said, Let there be light\" --layer 1 --head 0\n"
-    "  causeway inspect build/runs/kjv --text \"In the beginning\" --metrics\n"
-    "  causeway inspect build/runs/kjv --text \"In the beginning\" --svg heads.svg --npy weights.npy\n"
-    "  causeway inspect build/runs/lookback --ids 5,17,3,9,22,4 --metrics --json";
+    "  causeway inspect build/runs/kjv_bytes --text \"And God said, Let there be light\" --layer 1 --head 0\n"
+    "  causeway inspect build/runs/kjv_bytes --text \"In the beginning\" --metrics\n"
+    "  causeway inspect build/runs/kjv_bytes --text \"In the beginning\" --svg heads.svg --npy weights.npy\n"
+    "  causeway inspect build/runs/lookback_copy --ids 5,17,3,9,22,4 --metrics --json";
 
 struct Arguments {
     std::string run;

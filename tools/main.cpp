@@ -21,9 +21,9 @@ constexpr const char* footer =
     "`causeway SUBCOMMAND --help` has examples.\n"
     "\n"
     "Examples:\n"
-    "  causeway train configs/repeat_h4.json --out build/runs/repeat\n"
+    "  causeway train configs/repeat_h4.json --out build/runs/repeat_h4\n"
     "  causeway plan configs/kjv_bytes.json\n"
-    "  causeway generate build/runs/kjv --prompt \"In the beginning\"";
+    "  causeway generate build/runs/kjv_bytes --prompt \"In the beginning\"";
 
 class Program {
   public:

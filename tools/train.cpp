@@ -29,9 +29,9 @@ constexpr const char* footer =
     "143. A second one ends it at once.\n"
     "\n"
     "Examples:\n"
-    "  causeway train configs/kjv_bytes.json --out build/runs/kjv\n"
+    "  causeway train configs/kjv_bytes.json --out build/runs/kjv_bytes\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/mine --set data.path=my.txt --set train.max_steps=500\n"
-    "  causeway train configs/repeat_h4.json --out build/runs/repeat --overwrite --quiet";
+    "  causeway train configs/repeat_h4.json --out build/runs/repeat_h4 --overwrite --quiet";
 
 struct Arguments {
     std::string config;
