@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include "base/cpu.hpp"
 #include "causeway/error.hpp"
 #include "exec/float_mode.hpp"
+#include "exec/fork_join.hpp"
+#include "exec/thread_marks.hpp"
 
 namespace causeway {
 
@@ -48,29 +49,43 @@ void ThreadPool::enter(const Entry& entry) {
     });
 }
 
+namespace {
+
+/// The tiles of one parallel region. Threads take the next few whenever they are free, so a slow core holds up nobody;
+/// which thread runs a tile does not show in its result.
+struct TileQueue {
+    TileWork work;
+    std::int64_t tiles;
+    std::int64_t grab;
+    std::atomic<std::int64_t> next{0};
+
+    static void drain(void* object, int) {
+        seen_after(object);
+        TileQueue& queue = *static_cast<TileQueue*>(object);
+        {
+            const FlushDenormals flush;
+            for (;;) {
+                const std::int64_t begin = queue.next.fetch_add(queue.grab, std::memory_order_relaxed);
+                if (begin >= queue.tiles) break;
+                queue.work(begin, std::min(begin + queue.grab, queue.tiles));
+            }
+        }
+        seen_before(object);
+    }
+};
+
+}  // namespace
+
 void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
     const int threads = static_cast<int>(std::min<std::int64_t>(arena_->threads, tiles));
     if (threads <= 1) {
         work(0, tiles);
         return;
     }
-    // Threads take the next few tiles whenever they are free, so a slow core holds up nobody. Which thread runs a tile
-    // does not show in its result.
-    const std::int64_t grab = std::max<std::int64_t>(1, tiles / (threads * 16));
-    std::atomic<std::int64_t> next{0};
-    std::atomic<int> finished{0};
-    const auto worker = [&](int) {
-        const FlushDenormals flush;
-        for (;;) {
-            const std::int64_t begin = next.fetch_add(grab, std::memory_order_acq_rel);
-            if (begin >= tiles) break;
-            work(begin, std::min(begin + grab, tiles));
-        }
-        finished.fetch_add(1, std::memory_order_release);
-    };
-    tbb::parallel_for(0, threads, 1, worker, tbb::static_partitioner{});
-    while (finished.load(std::memory_order_acquire) < threads) {
-    }
+    TileQueue queue{work, tiles, std::max<std::int64_t>(1, tiles / (threads * 16))};
+    seen_before(&queue);
+    fork_join(threads, &TileQueue::drain, &queue);
+    seen_after(&queue);
 }
 
 }  // namespace causeway
