@@ -68,5 +68,6 @@ run_tests() {
     local preset=$1 cmake
     shift
     cmake=$(find_cmake)
+    [[ $preset == tsan ]] && export TSAN_OPTIONS="suppressions=$root/tests/tsan.supp ${TSAN_OPTIONS:-}"
     "$(dirname "$cmake")/ctest" --test-dir "$root/build/$preset" --output-on-failure --parallel "$(nproc)" "$@"
 }
