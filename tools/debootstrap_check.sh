@@ -17,13 +17,14 @@ command -v debootstrap >/dev/null || die "install the package debootstrap first"
 roots=${ROOTS:-$root/build/roots}
 mkdir -p "$roots"
 
-# inside SUITE COMMAND...: in the root, with /proc, on mounts that vanish with the command.
+# inside SUITE COMMAND...: in the root, with /proc and terminals, on mounts that vanish with the command.
 inside() {
     local suite=$1
     shift
     # shellcheck disable=SC2016
-    unshare --mount --propagation private bash -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' \
-        inside "$roots/$suite" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="${TERM:-dumb}" "$@" </dev/null
+    unshare --mount --propagation private bash -c \
+        'mount -t proc proc "$1/proc" && mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts" &&
+         exec chroot "$@"' inside "$roots/$suite" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="${TERM:-dumb}" "$@" </dev/null
 }
 
 check() {

@@ -67,6 +67,7 @@ TEST_CASE("On a terminal no control character of a model comes through") {
                                              "--temperature", "1000",     "--max-new-tokens", "300"};
     const Outcome raw = call(arguments);
     CHECK(raw.out.size() == 302);  // a byte a token and the newline
+    if (!terminals_exist()) return;
     const Outcome shown = run_causeway({arguments, Stdout::terminal, {}, {}});
     CHECK(shown.code == 0);
     for (const char c : shown.out) {

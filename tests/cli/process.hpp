@@ -22,6 +22,9 @@ enum class Stdout {
     full              ///< /dev/full: every write fails for want of space
 };
 
+/// False where the system has no pseudo-terminals (a bare chroot without /dev/pts); says so then.
+bool terminals_exist();
+
 /// How to start `causeway`.
 struct Start {
     std::vector<std::string> arguments;

@@ -98,6 +98,10 @@ TEST_CASE("metrics.jsonl has every step and reads back exactly, and printed loss
 }
 
 TEST_CASE("On a terminal one line is redrawn, while NO_COLOR and dumb terminals get no colour") {
+    if (!terminals_exist()) {
+        SUCCEED("skipped");
+        return;
+    }
     const TemporaryFolder folder;
     const auto train = [&](const std::string& name, std::vector<std::string> environment) {
         return run_causeway({tiny_training(folder.file(name)), Stdout::terminal, std::move(environment), {}});
@@ -115,6 +119,10 @@ TEST_CASE("On a terminal one line is redrawn, while NO_COLOR and dumb terminals 
 }
 
 TEST_CASE("The redrawn line fits a terminal of 80 columns") {
+    if (!terminals_exist()) {
+        SUCCEED("skipped");
+        return;
+    }
     const TemporaryFolder folder;
     const Outcome outcome =
         run_causeway({tiny_training(folder.file("run")), Stdout::narrow_terminal, {"NO_COLOR=1", "TERM=xterm"}, {}});
@@ -161,8 +169,10 @@ TEST_CASE("An existing run is replaced only with --overwrite, and not by a confi
 
 TEST_CASE("Ctrl-C and SIGTERM end a run with what was learned saved") {
     const TemporaryFolder folder;
+    std::vector<Stdout> outputs{Stdout::pipe};
+    if (terminals_exist()) outputs.push_back(Stdout::terminal);
     for (const int signal : {SIGINT, SIGTERM}) {
-        for (const Stdout output : {Stdout::pipe, Stdout::terminal}) {
+        for (const Stdout output : outputs) {
             const std::string run = folder.file(std::to_string(signal) + std::to_string(static_cast<int>(output)));
             bool sent = false;
             const Outcome outcome =
