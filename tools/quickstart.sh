@@ -14,7 +14,7 @@ causeway=$root/build/release/bin/causeway
 run=$root/build/runs/kjv_bytes
 
 "$root/tools/setup.sh"
-say "Building preset release in build/release"
+say "Building preset release in build/release (some minutes the first time)"
 build release causeway_products
 "$root/tools/get_kjv.sh"
 
