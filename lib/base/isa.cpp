@@ -16,14 +16,18 @@ constexpr std::array all_isas{Isa::reference, Isa::sse2, Isa::avx2, Isa::avx512,
 bool cpu_has(Isa isa) {
 #if defined(__x86_64__)
     switch (isa) {
-        case Isa::reference: return true;
-        case Isa::sse2: return __builtin_cpu_supports("sse2");
-        case Isa::avx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        case Isa::reference:
+            return true;
+        case Isa::sse2:
+            return __builtin_cpu_supports("sse2");
+        case Isa::avx2:
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         case Isa::avx512:
             return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
                    __builtin_cpu_supports("avx512vl");
-        case Isa::neon: return false;
+        case Isa::neon:
+            return false;
     }
     return false;
 #elif defined(__aarch64__)

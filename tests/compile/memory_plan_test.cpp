@@ -38,9 +38,8 @@ std::vector<Interval> scratch_intervals(const ExecutionPlan& plan) {
 
 /// True when the step groups [first, last] are those of one node: there its output takes over its input's memory.
 bool one_node_spans(const ExecutionPlan& plan, std::int32_t first, std::int32_t last) {
-    return std::ranges::any_of(plan.nodes, [&](const PlannedNode& node) {
-        return node.first_group == first && node.last_group == last;
-    });
+    return std::ranges::any_of(
+        plan.nodes, [&](const PlannedNode& node) { return node.first_group == first && node.last_group == last; });
 }
 
 }  // namespace
