@@ -25,5 +25,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway-config.cmake ${CMAKE_CURRENT_
 
 # The prefix as seen from the .pc file, so that it stays right when the tree is moved.
 file(RELATIVE_PATH CAUSEWAY_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+# What the library itself links concerns its users only where they link it statically.
+set(CAUSEWAY_PC_STATIC_ONLY ".private")
+if(NOT CAUSEWAY_BUILD_SHARED)
+  set(CAUSEWAY_PC_STATIC_ONLY "")
+endif()
 configure_file(cmake/causeway.pc.in causeway.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

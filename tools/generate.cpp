@@ -77,6 +77,7 @@ int run_generate(const Arguments& arguments) {
     const std::vector<std::int32_t> prompt =
         tokens_of(arguments.prompt ? &*arguments.prompt : nullptr, arguments.ids ? &*arguments.ids : nullptr, "prompt");
     Generator generator = Generator::from_run(arguments.run, arguments.overrides);
+    if (arguments.prompt) require_text_model(generator.config(), "--prompt");
     generator.check_prompt(prompt);
     if (arguments.json) {
         print_json(generator, prompt, arguments.options);

@@ -56,6 +56,7 @@ int run_inspect(const Arguments& arguments) {
         tokens_of(arguments.text ? &*arguments.text : nullptr, arguments.ids ? &*arguments.ids : nullptr, "text");
     const RunFolder run{arguments.run};
     const Config config = load_run(run, arguments.overrides);
+    if (arguments.text) require_text_model(config, "--text");
     const AttentionMaps maps = run_attention(run, config, ids);
     const std::vector<std::string> labels = token_labels(config, ids);
 
@@ -68,6 +69,9 @@ int run_inspect(const Arguments& arguments) {
         return exit_success;
     }
     print(map);
+    for (const std::string& file : {arguments.npy, arguments.svg}) {
+        if (!file.empty()) print(fmt::format("wrote {}\n", file));
+    }
     if (arguments.metrics) print("\n" + head_metrics_text(head_metrics(maps, ids)));
     return exit_success;
 }

@@ -70,6 +70,14 @@ std::vector<std::int32_t> tokens_of(const std::string* text, const std::string* 
 
 bool reads_text(const Config& config) { return config.data.source == DataSource::text; }
 
+void require_text_model(const Config& config, std::string_view option) {
+    if (reads_text(config)) return;
+    throw DataError(
+        fmt::format("{}: this model was trained on a built-in task, its tokens are numbers, not bytes of "
+                    "text; give them with --ids 5,17,3",
+                    option));
+}
+
 std::string TokenPrinter::add(std::int32_t token) {
     if (!text_) return fmt::format("{}{}", std::exchange(first_, false) ? "" : " ", token);
     if (token > 255) return flush() + std::string(replacement);

@@ -17,6 +17,9 @@ std::vector<std::int32_t> tokens_of(const std::string* text, const std::string* 
 /// True for models whose tokens are bytes of text; those of the built-in tasks are plain numbers.
 bool reads_text(const Config& config);
 
+/// Throws DataError when `option` gives text to a model whose tokens are plain numbers.
+void require_text_model(const Config& config, std::string_view option);
+
 /// Turns generated tokens into what can be printed at once. Of a text, a character of several bytes comes out when it
 /// is complete; of a task, numbers between blanks.
 class TokenPrinter {

@@ -91,6 +91,7 @@ std::string start_text(const Arguments& arguments, train::Trainer& trainer, std:
     const std::int64_t micro_batches = config.train.gradient_accumulation_steps;
     std::string text = fmt::format("causeway {}: training {}\n", version(), arguments.config);
     text += fmt::format("model   {}\n", model_text(config.model, trainer.parameter_count()));
+    text += fmt::format("data    {}\n", trainer.data_description());
     text += fmt::format("memory  {} of {} available\n", bytes_text(static_cast<double>(memory_of(trainer))),
                         bytes_text(static_cast<double>(available)));
     text += fmt::format("plan    {} steps in {} groups, {}FLOP a training step\n", plan.steps.size(),

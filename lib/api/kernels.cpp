@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/limits.hpp"
 #include "causeway/error.hpp"
 #include "exec/kernel_calls.hpp"
 
@@ -38,8 +39,8 @@ kernels::AttentionShape shape_of(const AttentionProblem& problem) {
                         problem.queries, problem.keys));
     require(problem.heads >= 1 && kv_heads >= 1 && problem.heads % kv_heads == 0,
             fmt::format("attention: kv_heads is {}, expected a divisor of heads ({})", kv_heads, problem.heads));
-    require(problem.head_dim >= 1 && problem.head_dim <= 256,
-            fmt::format("attention: head_dim is {}, expected 1 to 256", problem.head_dim));
+    require(problem.head_dim >= 1 && problem.head_dim <= max_tiled_head_dim,
+            fmt::format("attention: head_dim is {}, expected 1 to {}", problem.head_dim, max_tiled_head_dim));
     const double scale = problem.scale != 0 ? problem.scale : 1 / std::sqrt(static_cast<double>(problem.head_dim));
     return {problem.batch, problem.heads,    kv_heads, problem.queries,
             problem.keys,  problem.head_dim, scale,    problem.causal};

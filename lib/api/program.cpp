@@ -15,7 +15,7 @@ ExecutionPlan training_plan(const Config& config) {
 /// The first version of each learned tensor: later ones are the same memory after the update.
 template <class F>
 void for_each_parameter(const ExecutionPlan& plan, F&& f) {
-    for (std::int32_t i : plan.with_role("parameter")) {
+    for (std::int32_t i : plan.with_role(Role::parameter)) {
         const PlannedValue& value = plan.values[static_cast<std::size_t>(i)];
         if (value.storage == i) f(value);
     }

@@ -11,8 +11,6 @@
 namespace causeway {
 namespace {
 
-constexpr std::array all_isas{Isa::reference, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon};
-
 bool cpu_has(Isa isa) {
 #if defined(__x86_64__)
     switch (isa) {
@@ -49,7 +47,7 @@ std::string names_of(const std::vector<Isa>& isas) {
 }  // namespace
 
 std::string_view to_string(Isa isa) {
-    constexpr std::array<std::string_view, 5> names{"reference", "sse2", "avx2", "avx512", "neon"};
+    constexpr std::array<std::string_view, all_isas.size()> names{"reference", "sse2", "avx2", "avx512", "neon"};
     return names[static_cast<std::size_t>(isa)];
 }
 

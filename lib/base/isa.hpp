@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <string_view>
 #include <vector>
 
 #include "base/isa_kind.hpp"
 
 namespace causeway {
+
+/// Weakest first.
+inline constexpr std::array all_isas{Isa::reference, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon};
 
 /// "reference", "sse2", "avx2", "avx512" or "neon".
 std::string_view to_string(Isa isa);

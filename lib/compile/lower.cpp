@@ -68,17 +68,14 @@ class Lowerer {
             const Value& value = graph_.values()[i];
             PlannedValue planned;
             planned.name = value.name;
-            planned.role = to_string(value.role);
+            planned.role = value.role;
             planned.desc = value.desc;
             planned.place = placement_.values[i];
             planned.first_group = placement_.first_group[i];
             planned.last_group = placement_.last_group[i];
             planned.storage = graph_.storage_of({static_cast<std::int32_t>(i)}).index;
             planned.trainable = value.trainable;
-            if (value.role == Role::parameter || value.role == Role::constant) {
-                planned.initializer = to_string(value.initializer.kind);
-                planned.initializer_scale = value.initializer.scale;
-            }
+            planned.initializer = value.initializer;
             planned.kept = value.role != Role::activation || value.keep;
             plan_.values.push_back(std::move(planned));
         }

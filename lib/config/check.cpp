@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/limits.hpp"
 #include "config/mistake.hpp"
 
 namespace causeway::config {
@@ -33,11 +34,10 @@ void head_dim_fills_hidden_size(const Config& config, const std::string& origin)
 }
 
 void tiled_attention_has_small_heads(const Config& config, const std::string& origin) {
-    constexpr std::int64_t largest = 256;  // what a tile's buffers on the stack hold
-    if (config.runtime.attention == AttentionPath::tiled && config.model.head_dim > largest) {
+    if (config.runtime.attention == AttentionPath::tiled && config.model.head_dim > max_tiled_head_dim) {
         fail({"runtime.attention", origin},
              fmt::format("found tiled, expected explicit: model.head_dim is {}, tiled attention takes at most {}",
-                         config.model.head_dim, largest));
+                         config.model.head_dim, max_tiled_head_dim));
     }
 }
 

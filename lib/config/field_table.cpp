@@ -131,7 +131,7 @@ Section train_section() {
 
 std::vector<std::string> isa_names() {
     std::vector<std::string> names{"auto"};
-    for (Isa isa : {Isa::reference, Isa::sse2, Isa::avx2, Isa::avx512, Isa::neon}) names.emplace_back(to_string(isa));
+    for (Isa isa : all_isas) names.emplace_back(to_string(isa));
     return names;
 }
 

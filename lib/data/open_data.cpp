@@ -31,13 +31,16 @@ std::shared_ptr<const TokenDataset> open_text(const Config& config) {
 }  // namespace
 
 DataSources open_data(const Config& config) {
-    if (config.data.source != DataSource::text) {
-        return {task_rows(config), task_validation_rows(config, task_validation_size)};
+    if (const TaskEntry* task = find_task(config.data.source)) {
+        return {task_rows(config), task_validation_rows(config, task_validation_size),
+                fmt::format("built-in task {}: {}", task->name, task->summary)};
     }
-    const WindowSettings settings{open_text(config), config.train.batch_size, config.train.sequence_length,
-                                  config.train.seed};
+    const std::shared_ptr<const TokenDataset> text = open_text(config);
+    const WindowSettings settings{text, config.train.batch_size, config.train.sequence_length, config.train.seed};
     return {config.data.sampling == Sampling::random ? random_windows(settings) : epoch_windows(settings),
-            validation_windows(settings, config.data.validation_stride)};
+            validation_windows(settings, config.data.validation_stride),
+            fmt::format("{}, {} tokens to train on, {} to validate on", text->path(), text->train().size(),
+                        text->validation().size())};
 }
 
 }  // namespace causeway

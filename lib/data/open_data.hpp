@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "config/config.hpp"
 #include "data/batch_source.hpp"
@@ -11,6 +12,7 @@ namespace causeway {
 struct DataSources {
     std::unique_ptr<BatchSource> train;
     std::unique_ptr<BatchSource> validation;
+    std::string description;  ///< for people: which text of how many tokens, or which task
 };
 
 /// Opens what section "data" of a resolved config asks for. A built-in task is validated on 256 rows of its own.

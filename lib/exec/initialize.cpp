@@ -1,11 +1,8 @@
 #include "exec/initialize.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "base/philox.hpp"
-#include "causeway/error.hpp"
 
 namespace causeway {
 namespace {
@@ -20,20 +17,22 @@ double sinusoidal(std::int64_t position, std::int64_t column, std::int64_t dim) 
 template <class T>
 void fill(const PlannedValue& value, T* data, RandomStream random) {
     const std::int64_t dim = value.desc.shape.rank() > 0 ? value.desc.shape.back() : 1;
-    const double scale = value.initializer_scale;
+    const double scale = value.initializer.scale;
     const auto each = [&](auto&& draw) {
         for (std::int64_t i = 0; i < value.desc.stored_elements; ++i) data[i] = static_cast<T>(draw(i));
     };
-    if (value.initializer == "zeros") return each([](std::int64_t) { return 0.0; });
-    if (value.initializer == "ones") return each([](std::int64_t) { return 1.0; });
-    if (value.initializer == "normal") return each([&](std::int64_t) { return scale * random.next_normal(); });
-    if (value.initializer == "uniform") {
-        return each([&](std::int64_t) { return scale * (2 * random.next_uniform() - 1); });
+    switch (value.initializer.kind) {
+        case Initializer::Kind::zeros:
+            return each([](std::int64_t) { return 0.0; });
+        case Initializer::Kind::ones:
+            return each([](std::int64_t) { return 1.0; });
+        case Initializer::Kind::normal:
+            return each([&](std::int64_t) { return scale * random.next_normal(); });
+        case Initializer::Kind::uniform:
+            return each([&](std::int64_t) { return scale * (2 * random.next_uniform() - 1); });
+        case Initializer::Kind::sinusoidal:
+            return each([&](std::int64_t i) { return sinusoidal(i / dim, i % dim, dim); });
     }
-    if (value.initializer == "sinusoidal") {
-        return each([&](std::int64_t i) { return sinusoidal(i / dim, i % dim, dim); });
-    }
-    throw GraphError(fmt::format("'{}' has no initializer", value.name));
 }
 
 }  // namespace

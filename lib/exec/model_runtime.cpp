@@ -29,7 +29,7 @@ ModelRuntime::ModelRuntime(std::vector<ExecutionPlan> plans, int threads, std::s
     arena_.touch(pool_);
     for (const auto& plan : plans_) executors_.emplace_back(*plan, arena_, pool_);
     for (Executor& executor : executors_) {
-        for (std::int32_t i : executor.plan().with_role("constant")) {
+        for (std::int32_t i : executor.plan().with_role(Role::constant)) {
             causeway::initialize(executor.plan().values[static_cast<std::size_t>(i)], executor.view(i).data, 0, 0);
         }
     }
@@ -42,7 +42,7 @@ Executor& ModelRuntime::executor(std::string_view mode) {
     throw GraphError(fmt::format("the model was not compiled for mode '{}'", mode));
 }
 
-std::vector<NamedTensor> ModelRuntime::tensors_with_role(std::string_view role) {
+std::vector<NamedTensor> ModelRuntime::tensors_with_role(Role role) {
     std::vector<NamedTensor> tensors;
     Executor& executor = executors_.front();
     for (std::int32_t i : executor.plan().with_role(role)) {
@@ -52,9 +52,9 @@ std::vector<NamedTensor> ModelRuntime::tensors_with_role(std::string_view role) 
     return tensors;
 }
 
-std::vector<NamedTensor> ModelRuntime::parameters() { return tensors_with_role("parameter"); }
-std::vector<NamedTensor> ModelRuntime::gradients() { return tensors_with_role("gradient"); }
-std::vector<NamedTensor> ModelRuntime::moments() { return tensors_with_role("state"); }
+std::vector<NamedTensor> ModelRuntime::parameters() { return tensors_with_role(Role::parameter); }
+std::vector<NamedTensor> ModelRuntime::gradients() { return tensors_with_role(Role::gradient); }
+std::vector<NamedTensor> ModelRuntime::moments() { return tensors_with_role(Role::state); }
 
 std::int64_t ModelRuntime::parameter_count() {
     std::int64_t count = 0;
@@ -65,7 +65,7 @@ std::int64_t ModelRuntime::parameter_count() {
 void ModelRuntime::initialize(std::uint64_t seed) {
     Executor& executor = executors_.front();
     std::uint64_t parameter = 0;
-    for (std::int32_t i : executor.plan().with_role("parameter")) {
+    for (std::int32_t i : executor.plan().with_role(Role::parameter)) {
         const PlannedValue& value = executor.plan().values[static_cast<std::size_t>(i)];
         if (value.storage == i)
             causeway::initialize(value, executor.view(i).data, seed,

@@ -35,7 +35,7 @@ class ModelRuntime {
     void refresh();
 
   private:
-    std::vector<NamedTensor> tensors_with_role(std::string_view role);
+    std::vector<NamedTensor> tensors_with_role(Role role);
 
     std::vector<std::unique_ptr<ExecutionPlan>> plans_;
     ThreadPool pool_;

@@ -69,15 +69,4 @@ std::vector<ValueId> Graph::with_role(Role role) const {
     return found;
 }
 
-std::string_view to_string(Role role) {
-    constexpr std::array<std::string_view, 8> names{"input",    "parameter", "constant",   "packed",
-                                                    "gradient", "state",     "activation", "result"};
-    return names[static_cast<std::size_t>(role)];
-}
-
-std::string_view to_string(Initializer::Kind kind) {
-    constexpr std::array<std::string_view, 5> names{"zeros", "ones", "normal", "uniform", "sinusoidal"};
-    return names[static_cast<std::size_t>(kind)];
-}
-
 }  // namespace causeway

@@ -7,6 +7,8 @@
 
 #include "base/phase.hpp"
 #include "graph/attributes.hpp"
+#include "tensor/initializer.hpp"
+#include "tensor/role.hpp"
 #include "tensor/tensor_desc.hpp"
 
 namespace causeway {
@@ -25,25 +27,6 @@ struct NodeId {
     std::int32_t index = -1;
     explicit operator bool() const { return index >= 0; }
     bool operator==(const NodeId&) const = default;
-};
-
-/// What a value is for, which decides where the memory planner puts it.
-enum class Role {
-    input,       ///< tokens and targets, written by the caller before a run
-    parameter,   ///< learned (or frozen) weights
-    constant,    ///< tables computed once from the config, such as sinusoidal positions
-    packed,      ///< a parameter in the layout a kernel reads
-    gradient,    ///< of a parameter; stays until the optimizer has used it
-    state,       ///< optimizer moments
-    activation,  ///< anything between two nodes
-    result,      ///< read by the caller after a run: loss, logits
-};
-
-/// How a parameter or constant is filled when a model is made.
-struct Initializer {
-    enum class Kind { zeros, ones, normal, uniform, sinusoidal };
-    Kind kind = Kind::zeros;
-    double scale = 0;  ///< standard deviation of normal, half-width of uniform
 };
 
 /// One tensor of the graph. It is written once, by its producer; a node that updates memory in place makes a new value
@@ -111,8 +94,5 @@ class Graph {
 /// Throws GraphError, naming node and value, when a node reads what is not there yet, a value is read after a newer
 /// version has replaced it, or the op's shape rule disagrees with the outputs.
 void verify(const Graph& graph);
-
-std::string_view to_string(Role role);
-std::string_view to_string(Initializer::Kind kind);
 
 }  // namespace causeway

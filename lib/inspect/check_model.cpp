@@ -3,13 +3,11 @@
 #include <cmath>
 
 #include "base/philox.hpp"
+#include "base/random_domain.hpp"
 #include "data/tokens.hpp"
 
 namespace causeway {
 namespace {
-
-// Streams of their own, beside those of parameters.
-constexpr std::uint64_t tokens_stream = std::uint64_t{1} << 41, targets_stream = tokens_stream + 1;
 
 /// A gain: what norms multiply with. One-dimensional weights are gains, one-dimensional biases are not.
 bool is_gain(const NamedTensor& tensor) {
@@ -30,9 +28,9 @@ void draw(const NamedTensor& tensor, RandomStream random) {
 }  // namespace
 
 void draw_check_parameters(std::vector<NamedTensor>& parameters, std::uint64_t seed) {
-    std::uint64_t stream = 0;
+    std::uint64_t index = 0;
     for (const NamedTensor& tensor : parameters) {
-        const RandomStream random(seed, stream++);
+        const RandomStream random(seed, stream_of(RandomDomain::initialisation, index++));
         if (tensor.view.desc.dtype == DType::f64) {
             draw<double>(tensor, random);
         } else {
@@ -43,14 +41,14 @@ void draw_check_parameters(std::vector<NamedTensor>& parameters, std::uint64_t s
 
 void draw_check_batch(std::int64_t vocab_size, std::uint64_t seed, std::span<std::int32_t> tokens,
                       std::span<std::int32_t> targets) {
-    const auto fill = [&](std::span<std::int32_t> ids, std::uint64_t stream) {
-        RandomStream random(seed, stream);
+    const auto fill = [&](std::span<std::int32_t> ids, RandomDomain domain) {
+        RandomStream random(seed, stream_of(domain, 0));
         for (std::int32_t& id : ids) {
             id = static_cast<std::int32_t>(random.next_below(static_cast<std::uint64_t>(vocab_size)));
         }
     };
-    fill(tokens, tokens_stream);
-    fill(targets, targets_stream);
+    fill(tokens, RandomDomain::check_tokens);
+    fill(targets, RandomDomain::check_targets);
     for (std::size_t i = 6; i < targets.size() && targets.size() > 7; i += 7) targets[i] = ignore_index;
 }
 

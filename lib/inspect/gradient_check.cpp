@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/philox.hpp"
+#include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "exec/model_runtime.hpp"
@@ -71,7 +72,7 @@ class GradientChecker::Impl {
             tensor.name = parameters_[i].name;
             tensor.elements = static_cast<std::int64_t>(parameter.size());
             for (double g : gradient) tensor.largest_gradient = std::max(tensor.largest_gradient, std::abs(g));
-            RandomStream random(options_.seed, (std::uint64_t{1} << 42) + i);
+            RandomStream random(options_.seed, stream_of(RandomDomain::check_directions, i));
             check_scalars(tensor, parameter, gradient, every_scalar, random);
             if (!every_scalar) check_direction(tensor, parameter, gradient, random);
             check.tensors.push_back(std::move(tensor));
@@ -225,7 +226,7 @@ std::string gradient_check_text(const GradientCheck& check) {
                    fmt::format("{:.2g}", tensor.relative_error), fmt::format("{:.3g}", tensor.tolerances),
                    tensor.passed() ? "ok" : fmt::format("FAILED at {}", tensor.worst_element)});
     }
-    return fmt::format("{}gradients of {} parameters {} central differences (f64, loss {:.6g})\n", table.str(),
+    return fmt::format("{}gradients of {} parameters {} central differences (f64, summed loss {:.6g})\n", table.str(),
                        count_text(check.parameters), check.passed() ? "agree with" : "DISAGREE with", check.loss);
 }
 

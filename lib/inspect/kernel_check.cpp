@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/philox.hpp"
+#include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"
@@ -53,7 +54,7 @@ void from_doubles(const std::vector<double>& data, const TensorView& view) {
 }
 
 bool comparable(const PlannedValue& value) {
-    return value.role != "packed" && (value.desc.dtype == DType::f32 || value.desc.dtype == DType::f64);
+    return value.role != Role::packed && (value.desc.dtype == DType::f32 || value.desc.dtype == DType::f64);
 }
 
 /// Rounds what each reference node writes to what the tested plan can hold, and records it: both sides then work on the
@@ -158,13 +159,24 @@ class Comparer final : public ExecutionObserver {
     void compare_value(OpCheck& check, const PlannedNode& node, std::int32_t index) {
         if (!comparable(value(index))) return;
         const std::vector<double>& expected = recorded(index);
-        // A mean is small by cancellation: its error is judged by what it is the mean of.
-        const bool mean = value(index).name.ends_with(".mean");
-        const double scale = rms(mean ? recorded(node.inputs[0]) : expected);
+        const double scale = scale_of(node, index, rms(expected));
         const LargestError error = compare(expected, to_doubles(tested_.view(index)), scale, tolerance_);
         if (error.tolerances <= check.tolerances && !check.worst.empty()) return;
         check.tolerances = error.tolerances;
         check.worst = fmt::format("{}: {}[{}]", plan_name_, value(index).name, error.element);
+    }
+
+    /// What the errors of a value are measured by. Where terms cancel that is not the value's own size: a mean's errors
+    /// are those of what it is the mean of, and what is 0 but for the rounding of doubles (the gradient of a norm over
+    /// one element) has the errors of its largest input.
+    double scale_of(const PlannedNode& node, std::int32_t index, double own) const {
+        if (value(index).name.ends_with(".mean")) return rms(recorded(node.inputs[0]));
+        double largest = 0;
+        for (std::int32_t input : node.inputs) {
+            if (input >= 0 && comparable(value(input)))
+                largest = std::max(largest, rms(to_doubles(tested_.view(input))));
+        }
+        return own > 1e-13 * largest ? own : largest;
     }
 
     const std::vector<double>& recorded(std::int32_t index) const {
@@ -223,9 +235,9 @@ void round_to_float(const std::vector<NamedTensor>& tensors) {
 
 /// Adam's moments as after some steps: m of either sign, v positive.
 void draw_moments(const std::vector<NamedTensor>& moments, std::uint64_t seed) {
-    std::uint64_t stream = std::uint64_t{1} << 43;
+    std::uint64_t index = 0;
     for (const NamedTensor& tensor : moments) {
-        RandomStream random(seed, stream++);
+        RandomStream random(seed, stream_of(RandomDomain::check_moments, index++));
         std::vector<double> data(static_cast<std::size_t>(tensor.view.desc.stored_elements));
         const bool second = tensor.name.ends_with(".v");
         for (double& x : data) x = second ? 1e-4 * (0.5 + random.next_uniform()) : 1e-2 * random.next_normal();

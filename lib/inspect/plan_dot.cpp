@@ -60,7 +60,7 @@ class DotWriter {
         const PlannedValue& value = view_.value(index);
         out_ += fmt::format("  v{} [label={}, shape=ellipse, fillcolor=\"{}\"];\n", index,
                             quoted_lines(value.name + "\n" + compact_text(value.desc.shape)),
-                            value.role == "input" ? "#fdf2d0" : "#e4f2e4");
+                            value.role == Role::input ? "#fdf2d0" : "#e4f2e4");
     }
 
     void edges(std::size_t n) {

@@ -44,7 +44,7 @@ Json summary_json(const PlanSummary& s) {
 
 Json value_json(const PlannedValue& value) {
     Json json{{"name", value.name},
-              {"role", value.role},
+              {"role", to_string(value.role)},
               {"dtype", std::string(to_string(value.desc.dtype))},
               {"shape", shape_json(value.desc.shape)},
               {"bytes", value.desc.bytes()}};

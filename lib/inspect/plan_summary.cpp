@@ -5,16 +5,16 @@ namespace {
 
 void add_value(PlanSummary& summary, const PlannedValue& value) {
     const std::int64_t bytes = value.desc.bytes();
-    if (value.role == "parameter") {
+    if (value.role == Role::parameter) {
         summary.parameters += value.desc.shape.elements();
         summary.parameter_bytes += bytes;
-    } else if (value.role == "constant") {
+    } else if (value.role == Role::constant) {
         summary.constant_bytes += bytes;
-    } else if (value.role == "packed") {
+    } else if (value.role == Role::packed) {
         summary.packed_bytes += bytes;
-    } else if (value.role == "gradient") {
+    } else if (value.role == Role::gradient) {
         summary.gradient_bytes += bytes;
-    } else if (value.role == "state") {
+    } else if (value.role == Role::state) {
         summary.moment_bytes += bytes;
     } else if (value.name == "tokens") {
         summary.tokens = value.desc.shape.elements();

@@ -76,8 +76,9 @@ std::string steps_text(const PlanView& view) {
 std::string values_text(const PlanView& view) {
     TextTable table({{"value"}, {"role"}, {"dtype"}, {"shape"}, {"place"}, {"alive"}, {"bytes", Align::right}});
     for (const PlannedValue& value : view.plan().values) {
-        table.add({value.name, value.role, std::string(to_string(value.desc.dtype)), compact_text(value.desc.shape),
-                   place_text(value.place), lifetime_text(value), count_text(value.desc.bytes())});
+        table.add({value.name, std::string(to_string(value.role)), std::string(to_string(value.desc.dtype)),
+                   compact_text(value.desc.shape), place_text(value.place), lifetime_text(value),
+                   count_text(value.desc.bytes())});
     }
     return table.str();
 }

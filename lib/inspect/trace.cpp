@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/philox.hpp"
+#include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "exec/model_runtime.hpp"
@@ -44,7 +45,7 @@ class ForwardPass {
         : options_(options), runtime_(make(config, options, path, isa)) {
         runtime_.initialize(options.seed);
         Executor& executor = runtime_.executor("logits");
-        RandomStream random(options.seed, std::uint64_t{1} << 40);  // far from the streams of the parameters
+        RandomStream random(options.seed, stream_of(RandomDomain::trace_tokens, 0));
         for (std::int32_t& id : executor.values<std::int32_t>("tokens")) {
             id = static_cast<std::int32_t>(random.next_below(static_cast<std::uint64_t>(config.model.vocab_size)));
         }
@@ -192,12 +193,12 @@ std::string meaning_of(const PlannedNode& node, std::size_t output, const std::s
 std::vector<TraceEntry> plan_entries(const ExecutionPlan& plan) {
     std::vector<TraceEntry> entries;
     for (const PlannedValue& value : plan.values) {
-        if (value.role == "input") entries.push_back({value.name, value.desc.shape, "token ids (B,T)"});
+        if (value.role == Role::input) entries.push_back({value.name, value.desc.shape, "token ids (B,T)"});
     }
     for (const PlannedNode& node : plan.nodes) {
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             const PlannedValue& value = plan.values[static_cast<std::size_t>(node.outputs[i])];
-            if (value.role == "packed") continue;
+            if (value.role == Role::packed) continue;
             entries.push_back({value.name, value.desc.shape, meaning_of(node, i, value.name)});
         }
     }

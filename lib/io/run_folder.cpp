@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <unordered_set>
@@ -50,12 +51,24 @@ void check_all(const SafetensorsFile& file, std::span<const NamedTensor> tensors
 }
 
 /// The file's bytes need no alignment.
+template <class From>
+From element(std::span<const std::byte> bytes, std::size_t i) {
+    From value;
+    std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
+    return value;
+}
+
 template <class From, class To>
 void convert(std::span<const std::byte> bytes, To* out) {
+    for (std::size_t i = 0; i < bytes.size() / sizeof(From); ++i) out[i] = static_cast<To>(element<From>(bytes, i));
+}
+
+template <class From>
+void check_finite(const std::string& path, const std::string& name, std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < bytes.size() / sizeof(From); ++i) {
-        From value;
-        std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
-        out[i] = static_cast<To>(value);
+        const auto value = static_cast<double>(element<From>(bytes, i));
+        if (std::isfinite(value)) continue;
+        throw NumericError(fmt::format("{}: element {} of '{}' is {}, expected a finite number", path, i, name, value));
     }
 }
 
@@ -104,6 +117,11 @@ std::vector<std::string> load_parameters(const std::string& path, std::span<cons
         }
     }
     check_all(file, tensors);
+    for (const NamedTensor& tensor : tensors) {
+        const FileTensor stored = file.view(tensor.name);
+        const auto check = stored.desc.dtype == DType::f64 ? check_finite<double> : check_finite<float>;
+        check(path, tensor.name, stored.bytes);
+    }
     std::unordered_set<std::string_view> wanted;
     for (const NamedTensor& tensor : tensors) {
         read(file.view(tensor.name), tensor.view);

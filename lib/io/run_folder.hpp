@@ -26,7 +26,7 @@ Config load_run(const RunFolder& run, const std::vector<std::string>& overrides 
 
 /// Fills the tensors (f32 or f64) from a safetensors file (F32 or F64). Returns the names of tensors in the file that
 /// nobody asked for. Throws IoError with one report of every tensor that is missing or has another shape or dtype, with
-/// both shapes; nothing is written then.
+/// both shapes, NumericError for a NaN or an infinity; nothing is written then.
 std::vector<std::string> load_parameters(const std::string& path, std::span<const NamedTensor> tensors);
 
 }  // namespace causeway

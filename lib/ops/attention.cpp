@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/limits.hpp"
 #include "ops/attention_shape.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
@@ -13,9 +14,9 @@ namespace {
 std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     const TensorDesc& qkv = input_desc(graph, node, 0);
     const kernels::AttentionShape shape = attention_shape(node.attributes, qkv.shape);
-    require(shape.head_dim <= kernels::max_tiled_head_dim,
+    require(shape.head_dim <= max_tiled_head_dim,
             fmt::format("head_dim is {}, tiled attention takes at most {}: use the explicit path", shape.head_dim,
-                        kernels::max_tiled_head_dim));
+                        max_tiled_head_dim));
     return {{"", {qkv.dtype, {shape.batch, shape.queries, shape.heads * shape.head_dim}}},
             {"lse", {qkv.dtype, {shape.batch, shape.heads, shape.queries}}}};
 }

@@ -18,7 +18,7 @@ std::int32_t ExecutionPlan::index_of(std::string_view name) const {
     return static_cast<std::int32_t>(found - values.begin());
 }
 
-std::vector<std::int32_t> ExecutionPlan::with_role(std::string_view role) const {
+std::vector<std::int32_t> ExecutionPlan::with_role(Role role) const {
     std::vector<std::int32_t> found;
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (values[i].role == role) found.push_back(static_cast<std::int32_t>(i));

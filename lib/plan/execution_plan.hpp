@@ -10,6 +10,8 @@
 
 #include "base/isa.hpp"
 #include "base/phase.hpp"
+#include "tensor/initializer.hpp"
+#include "tensor/role.hpp"
 #include "tensor/tensor_desc.hpp"
 
 namespace causeway {
@@ -77,16 +79,15 @@ struct StepGroup {
 /// A value with its place and the groups it is alive in (inclusive).
 struct PlannedValue {
     std::string name;
-    std::string role;
+    Role role = Role::activation;
     TensorDesc desc;
     BufferRef place;
     std::int32_t first_group = 0;
     std::int32_t last_group = 0;
     std::int32_t storage = -1;  ///< index of the oldest version in the same memory; its own when there is none
     bool trainable = false;
-    std::string initializer;  ///< "zeros", "ones", "normal", "uniform" or "sinusoidal"; empty for computed values
-    double initializer_scale = 0;
-    bool kept = false;  ///< readable after the run
+    Initializer initializer;  ///< of parameters and constants
+    bool kept = false;        ///< readable after the run
 };
 
 /// A node as a plan remembers it, for dumps, traces and error messages.
@@ -133,8 +134,8 @@ struct ExecutionPlan {
     std::int32_t index_of(std::string_view name) const;
     const PlannedValue& value(std::string_view name) const { return values[static_cast<std::size_t>(index_of(name))]; }
     bool has(std::string_view name) const;
-    /// Indices of all values with that role ("parameter", "gradient", ...), in order.
-    std::vector<std::int32_t> with_role(std::string_view role) const;
+    /// Indices of all values with that role, in order.
+    std::vector<std::int32_t> with_role(Role role) const;
     /// Sum of the steps' FLOPs of a phase.
     double flops(Phase phase) const;
     const PhaseRange& range(Phase phase) const { return phases[static_cast<std::size_t>(phase)]; }

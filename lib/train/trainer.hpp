@@ -112,6 +112,8 @@ class Trainer {
     std::vector<std::string> load_parameters(const std::string& path);
 
     const Config& config() const { return config_; }
+    /// What is trained on, for people; empty when TrainerOptions::data says nothing.
+    const std::string& data_description() const { return data_.description; }
     std::int64_t steps_done() const { return step_; }
     /// Steps of an epoch: train.steps_per_epoch, or one pass over the data with epoch sampling; 0: there are none.
     std::int64_t steps_per_epoch() const { return steps_per_epoch_; }

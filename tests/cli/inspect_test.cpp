@@ -46,6 +46,7 @@ TEST_CASE("Metrics, npy and svg") {
         inspect({"--text", "hello", "--metrics", "--npy", folder.file("w.npy"), "--svg", folder.file("w.svg")});
     CHECK(outcome.code == 0);
     CHECK_THAT(outcome.out, contains("entropy"));
+    CHECK_THAT(outcome.out, contains("wrote " + folder.file("w.svg")));
     const causeway::NpyFile npy(folder.file("w.npy"));
     CHECK(npy.desc().shape == causeway::Shape{2, 2, 5, 5});
     CHECK_THAT(content_of(folder.file("w.svg")), contains("<svg"));

@@ -51,23 +51,24 @@ TEST_CASE("Off a terminal training prints plain lines: a head, steps, validation
     CHECK(outcome.out.find('\r') == std::string::npos);
     CHECK(outcome.out.find('\x1b') == std::string::npos);
     const std::vector<std::string> lines = lines_of(outcome.out);
-    REQUIRE(lines.size() == 15);
+    REQUIRE(lines.size() == 16);
     CHECK(lines[0] == "causeway 0.1.0: training " + config_path("repeat_h4.json"));
     CHECK_THAT(lines[1], contains("model   3,200 parameters, 1 layer, 4 heads, hidden 16, context 12"));
-    CHECK_THAT(lines[2], contains("memory  ") && contains(" available"));
-    CHECK_THAT(lines[3], contains("plan    ") && contains("FLOP a training step"));
-    CHECK_THAT(lines[4], contains("machine ") && contains(" thread") && contains("FLOP/s"));
-    CHECK(lines[5] == "run     12 steps of 4 x 12 tokens, seed 42, into " + run);
-    CHECK_THAT(lines[6], contains("step  1/12 | loss 4.") && contains(" | lr 5.00e-03 | norm ") &&
+    CHECK(lines[2] == "data    built-in task repeat: a row is one random token repeated: say it again");
+    CHECK_THAT(lines[3], contains("memory  ") && contains(" available"));
+    CHECK_THAT(lines[4], contains("plan    ") && contains("FLOP a training step"));
+    CHECK_THAT(lines[5], contains("machine ") && contains(" thread") && contains("FLOP/s"));
+    CHECK(lines[6] == "run     12 steps of 4 x 12 tokens, seed 42, into " + run);
+    CHECK_THAT(lines[7], contains("step  1/12 | loss 4.") && contains(" | lr 5.00e-03 | norm ") &&
                              contains(" tok/s | ") && contains("% | eta "));
-    CHECK_THAT(lines[7], contains("step  5/12 | loss "));
-    CHECK_THAT(lines[8], contains("step  6/12 | epoch 1 | mean loss "));
-    CHECK_THAT(lines[9], contains("step  6/12 | val loss ") && contains(" | accuracy ") && contains(" targets in "));
-    CHECK_THAT(lines[10], contains("step 10/12 | loss "));
-    CHECK_THAT(lines[11], contains("step 12/12 | loss "));
-    CHECK_THAT(lines[12], contains("step 12/12 | epoch 2 | mean loss "));
-    CHECK_THAT(lines[13], contains("step 12/12 | val loss "));
-    CHECK_THAT(lines[14], contains("done after 12 steps in ") && contains(": loss ") && contains(", val loss ") &&
+    CHECK_THAT(lines[8], contains("step  5/12 | loss "));
+    CHECK_THAT(lines[9], contains("step  6/12 | epoch 1 | mean loss "));
+    CHECK_THAT(lines[10], contains("step  6/12 | val loss ") && contains(" | accuracy ") && contains(" targets in "));
+    CHECK_THAT(lines[11], contains("step 10/12 | loss "));
+    CHECK_THAT(lines[12], contains("step 12/12 | loss "));
+    CHECK_THAT(lines[13], contains("step 12/12 | epoch 2 | mean loss "));
+    CHECK_THAT(lines[14], contains("step 12/12 | val loss "));
+    CHECK_THAT(lines[15], contains("done after 12 steps in ") && contains(": loss ") && contains(", val loss ") &&
                               contains("; saved in " + run));
     CHECK(check_saved(run) == 12);
 }

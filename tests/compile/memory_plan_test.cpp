@@ -92,7 +92,7 @@ TEST_CASE("All modes of a model share parameters and state") {
     options.mode = Mode::eval;
     options.batch = 7;
     const ExecutionPlan eval = compile(gpt2(), options, shared);
-    for (std::int32_t i : eval.with_role("parameter")) {
+    for (std::int32_t i : eval.with_role(Role::parameter)) {
         const PlannedValue& value = eval.values[static_cast<std::size_t>(i)];
         CHECK(value.place.offset == train.value(value.name).place.offset);
     }
@@ -104,7 +104,7 @@ TEST_CASE("Gradients lie one behind the other in backward's order") {
     const ExecutionPlan plan = compile(gpt2(), {}, shared);
     std::int64_t next = 0;
     std::vector<std::string> names;
-    for (std::int32_t i : plan.with_role("gradient")) {
+    for (std::int32_t i : plan.with_role(Role::gradient)) {
         const PlannedValue& value = plan.values[static_cast<std::size_t>(i)];
         if (value.storage != i) continue;
         CHECK(value.place.offset == next);

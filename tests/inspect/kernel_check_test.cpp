@@ -51,6 +51,15 @@ TEST_CASE("Every op of every instruction set agrees with its plain-loop twin", "
     CHECK_THAT(kernel_check_text(checks), contains("attention_explicit_backward") && contains("reference"));
 }
 
+TEST_CASE("A norm over one element has a gradient of 0, and what rounding leaves of it is no error", "[inspect]") {
+    Config config = tiny_config();
+    config.model.hidden_size = 1;
+    config.model.num_attention_heads = 1;
+    const std::vector<KernelCheck> checks = check_kernels(resolved(config), available_isas());
+    INFO(kernel_check_text(checks));
+    for (const KernelCheck& check : checks) CHECK(check.passed());
+}
+
 TEST_CASE("An error of some roundings is found and named", "[inspect]") {
     KernelCheckOptions options;
     options.tolerance = 1e-9;  // far below what a float can hold

@@ -16,8 +16,8 @@ namespace {
 ExecutionPlan hand_made_plan() {
     ExecutionPlan plan;
     plan.mode = "train";
-    const auto value = [&](const char* name, const char* role, DType dtype, Shape shape, BufferRef place,
-                           std::int32_t first, std::int32_t last, std::int32_t storage) {
+    const auto value = [&](const char* name, Role role, DType dtype, Shape shape, BufferRef place, std::int32_t first,
+                           std::int32_t last, std::int32_t storage) {
         PlannedValue made;
         made.name = name;
         made.role = role;
@@ -28,10 +28,10 @@ ExecutionPlan hand_made_plan() {
         made.storage = storage;
         plan.values.push_back(made);
     };
-    value("tokens", "input", DType::i32, {2, 3}, {Region::scratch, 0}, 0, 1, 0);
-    value("w", "parameter", DType::f32, {10, 4}, {Region::parameters, 0}, 0, 1, 1);
-    value("y", "activation", DType::f32, {2, 3, 4}, {Region::scratch, 64}, 0, 1, 2);
-    value("w.new", "parameter", DType::f32, {10, 4}, {Region::parameters, 0}, 1, 1, 1);
+    value("tokens", Role::input, DType::i32, {2, 3}, {Region::scratch, 0}, 0, 1, 0);
+    value("w", Role::parameter, DType::f32, {10, 4}, {Region::parameters, 0}, 0, 1, 1);
+    value("y", Role::activation, DType::f32, {2, 3, 4}, {Region::scratch, 64}, 0, 1, 2);
+    value("w.new", Role::parameter, DType::f32, {10, 4}, {Region::parameters, 0}, 1, 1, 1);
     PlannedNode look_up{"look_up", "f", "says what f does",     "eps=0.1", {0, 1, -1}, {2}, 0,
                         0,         0,   {Region::scratch, 192}, 100};
     PlannedNode change{"change", "g", "says what g does", "", {1, 2}, {3}, 1, 1, 1, {}, 0};

@@ -195,6 +195,21 @@ TEST_CASE("B52: what does not fit the model is one report, and nothing is loaded
     CHECK(unused.front().starts_with("h.1."));
 }
 
+TEST_CASE("B21, B52: a file with a weight that is not finite is refused by name and element, and nothing is loaded") {
+    const TemporaryFolder folder;
+    Trainer trainer(small_gpt2());
+    std::vector<NamedTensor> parameters = trainer.parameters();
+    float& weight = parameters[2].view.as<float>()[5];
+    const float before = weight;
+    weight = NAN;
+    trainer.save(folder.path().string());
+    weight = before;
+    const std::vector<double> values = values_of(trainer.parameters());
+    CHECK_THROWS_MESSAGE(trainer.load_parameters(folder.file("model.safetensors")), NumericError,
+                         "element 5 of '" + parameters[2].name + "' is nan, expected a finite number");
+    CHECK(values_of(trainer.parameters()) == values);
+}
+
 TEST_CASE("a folder that is no run says what is missing") {
     const TemporaryFolder folder;
     CHECK_THROWS_MESSAGE(load_run({folder.file("nowhere")}), IoError, "there is no such folder");

@@ -4,9 +4,6 @@
 
 namespace causeway::kernels {
 
-/// Widest head of the tiled path: what the buffers of a tile on the stack hold.
-inline constexpr std::int64_t max_tiled_head_dim = 256;
-
 /// The problem: queries (B,Tq,H,Dh), keys and values (B,Tk,Hkv,Dh); H is a multiple of Hkv, query head h reads key head
 /// h / (H / Hkv). S = scale Q K^T; causal hides key j from query i when j > i + (Tk - Tq) (aligned bottom-right).
 struct AttentionShape {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "base/limits.hpp"
 #include "kernels/arch.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/integers.hpp"
@@ -12,7 +13,7 @@
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
-inline constexpr std::int64_t max_head_dim = max_tiled_head_dim;
+inline constexpr std::int64_t max_head_dim = causeway::max_tiled_head_dim;
 /// Columns of a micro-kernel's tile: two vectors.
 inline constexpr std::int64_t pair = 2 * lanes;
 /// Rows of a micro-kernel's tile. 12 x 2 accumulators, two vectors of B and the broadcast A fill 27 of 32 registers and
