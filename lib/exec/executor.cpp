@@ -23,14 +23,15 @@ Executor::Executor(const ExecutionPlan& plan, Arena& arena, ThreadPool& pool) : 
 void Executor::run(Phase phase, const RunArgs& args) {
     context_.args = args;
     const PhaseRange& range = plan_.range(phase);
-    pool_.run([&] {
+    auto run_groups = [&] {
         for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
             if (observer_ != nullptr) observer_->group_begins(g);
             run_group(g);
             if (observer_ != nullptr) observer_->group_ends(g);
             if (!plan_.memory_reuse) poison_dead(g);
         }
-    });
+    };
+    pool_.run(run_groups, range.parallel);
 }
 
 void Executor::run_group(std::int32_t index) {

@@ -3,21 +3,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "exec/tile_work.hpp"
+
 namespace causeway {
-
-/// Work cut into tiles: run(begin, end) does tiles [begin, end). A view, so that handing it over allocates nothing.
-class TileWork {
-  public:
-    template <class F>
-    explicit TileWork(F& f)
-        : object_(&f),
-          call_([](void* object, std::int64_t begin, std::int64_t end) { (*static_cast<F*>(object))(begin, end); }) {}
-    void operator()(std::int64_t begin, std::int64_t end) const { call_(object_, begin, end); }
-
-  private:
-    void* object_;
-    void (*call_)(void*, std::int64_t, std::int64_t);
-};
 
 /// A fixed number of threads, the caller among them, over a oneTBB arena. Every thread runs tiles with flush-to-zero
 /// set and gets its own floating-point state back afterwards.
@@ -31,14 +19,15 @@ class ThreadPool {
 
     int threads() const;
 
-    /// Runs f on the calling thread inside the arena, so that the parallel regions it opens find their workers. What f
-    /// throws comes through.
+    /// Runs f on the calling thread. The other threads are called once, and help with every parallel() inside f;
+    /// without `helpers` they are left alone. What f throws comes through. One run() at a time.
     template <class F>
-    void run(F&& f) {
-        enter(Entry(f));
+    void run(F&& f, bool helpers = true) {
+        enter(Entry(f), helpers);
     }
 
-    /// Runs all tiles, each once, on all threads. To be called inside run(). Returns when every tile is done.
+    /// Runs all tiles, each once, on the threads that take part. To be called inside run(), on its thread. Returns when
+    /// every tile is done.
     void parallel(std::int64_t tiles, TileWork work);
 
   private:
@@ -52,9 +41,10 @@ class ThreadPool {
         void* object_;
         void (*call_)(void*);
     };
-    void enter(const Entry& entry);
+    void enter(const Entry& entry, bool helpers);
 
     struct Arena;
+    struct Session;
     std::unique_ptr<Arena> arena_;
 };
 
