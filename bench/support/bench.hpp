@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -44,7 +45,7 @@ inline const kernels::KernelTable<float>& kernels() { return *setup().kernels; }
 
 /// What is timed, and the memory that it needs (bytes; what of it counts is the family's to say).
 struct Run {
-    template <class F>
+    template <std::invocable F>
     Run(F f, double bytes = 0) : body(std::move(f)), memory_bytes(bytes) {}
 
     std::function<void()> body;
