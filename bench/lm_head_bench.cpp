@@ -98,7 +98,10 @@ struct HeadProducts {
 /// The ratio of the two is what the loss costs beside its products.
 void register_lm_head() {
     const std::string shape = fmt::format("f32/{}x{}x{}", gpt2.rows, gpt2.vocab, gpt2.dim);
-    const Work work{.flops = 6.0 * static_cast<double>(gpt2.rows * gpt2.vocab * gpt2.dim)};
+    const auto [rows, vocab, dim] = gpt2;
+    const std::int64_t operands = rows * vocab + rows * dim + vocab * dim;  // of each product
+    const Work work{.flops = 6.0 * static_cast<double>(rows * vocab * dim),
+                    .bytes = 3.0 * sizeof(float) * static_cast<double>(operands)};
     add_case("lm_head_ce_fwdbwd/" + shape, work, [] { return make_head(gpt2); });
     add_case("lm_head_gemms/" + shape, work,
              [] { return [products = std::make_shared<HeadProducts>(gpt2)] { products->run(); }; });

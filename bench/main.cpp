@@ -96,13 +96,9 @@ std::string compiler() {
 /// What the figures hang on: goes to the head of every output.
 void describe_run() {
     const bench::Setup& setup = bench::setup();
-    const CacheSizes caches = cache_sizes();
-    const auto mib = [](std::size_t bytes) { return fmt::format("{:g}", static_cast<double>(bytes) * 0x1p-20); };
     benchmark::AddCustomContext("causeway", std::string(version()));
     benchmark::AddCustomContext("compiler", compiler());
     benchmark::AddCustomContext("cpu", cpu_model());
-    benchmark::AddCustomContext("caches", fmt::format("L1d {} KiB, L2 {} MiB a core, L3 {} MiB", caches.l1d / 1024,
-                                                      mib(caches.l2), mib(caches.l3)));
     benchmark::AddCustomContext("isa", std::string(to_string(setup.kernels->isa)));
     benchmark::AddCustomContext("threads", std::to_string(setup.threads));
     benchmark::AddCustomContext("peak GFLOP/s a thread", fmt::format("{:.1f}", setup.peak_flops_per_second * 1e-9));
