@@ -94,6 +94,9 @@ struct RuntimeConfig {
     AttentionPath attention = AttentionPath::tiled;
     bool memory_reuse = true;          ///< false: each value has its own buffer, poisoned after its last use
     std::int64_t memory_limit_mb = 0;  ///< 0: what the machine and the cgroup leave
+    bool fuse_loss = true;             ///< each fusion pass of the compiler, see docs/config.md
+    bool fuse_epilogue = true;
+    bool fuse_norm_residual = true;
 
     std::size_t memory_limit_bytes() const { return static_cast<std::size_t>(memory_limit_mb) << 20; }
 

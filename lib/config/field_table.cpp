@@ -150,6 +150,12 @@ Section runtime_section() {
                 "false gives each value a buffer of its own, poisoned after its last use: for debugging.");
     runtime.add("memory_limit_mb", &R::memory_limit_mb, integer(0, std::int64_t{1} << 40),
                 "A plan that needs more MiB is refused; 0 means what the machine and the cgroup leave.");
+    runtime.add("fuse_loss", &R::fuse_loss, flag(),
+                "Take the loss from the step that computes its gradients. Fusions: see below.");
+    runtime.add("fuse_epilogue", &R::fuse_epilogue, flag(),
+                "GELU and residual sums in the matrix product before them.");
+    runtime.add("fuse_norm_residual", &R::fuse_norm_residual, flag(),
+                "The sum of a residual stream's gradients in the norm's backward.");
     return runtime.take();
 }
 
