@@ -47,7 +47,8 @@ ExecutionPlan compile(const Config& config, const CompileOptions& options, Share
 
     Graph graph = build_causal_lm(config.model, model_options(config, options));
     if (options.mode == Mode::train) {
-        graph = emit_update(emit_backward(std::move(graph), "loss"), config.train);
+        graph = recompute(emit_backward(std::move(graph), "loss"), config.train.recompute);
+        graph = emit_update(std::move(graph), config.train);
     }
     if (options.fuse && !inspect) graph = fuse(std::move(graph), config.runtime);
     graph = pack_weights(graph, tables);

@@ -122,6 +122,11 @@ Section train_section() {
               "Decoupled decay of matrices and embeddings, never of biases and norm gains. Must be 0 with adam.");
     train.add("max_grad_norm", &T::max_grad_norm, number({0.0, 1e30}),
               "The global gradient norm is clipped to it; 0 means no clipping.", {"grad_clip", "clip", "clip_grad"});
+    train.add(
+        "recompute", &T::recompute, choice<Recompute>({"none", "attention_free", "block"}),
+        "What backward computes a second time instead of keeping it: nothing, all of a block but attention with its "
+        "qkv, or all of a block. Same results; see Recomputation below.",
+        {"gradient_checkpointing", "activation_checkpointing", "checkpointing", "recompute_granularity"});
     train.add("log_every", &T::log_every, integer(1, most_steps), "Steps between two printed lines.",
               {"logging_steps", "log_interval"});
     train.add("eval_every", &T::eval_every, integer(0, most_steps),
