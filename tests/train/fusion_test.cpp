@@ -68,7 +68,7 @@ TEST_CASE("fuse_norm_residual: the sum may be rounded once less, in one multiply
     check_within_rounding("fuse_norm_residual", {});
 }
 
-TEST_CASE("fuse_epilogue: same bits where there is no bias; a sum may start from the bias or end with it") {
+TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may start from or end with") {
     check_same_bits("fuse_epilogue", {"model.attention_bias=false", "model.mlp_bias=false"});
     check_within_rounding("fuse_epilogue", {});
 }
