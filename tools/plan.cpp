@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "inspect/mode_plan.hpp"
 #include "inspect/plan_dump.hpp"
+#include "inspect/recompute_table.hpp"
 #include "inspect/units.hpp"
 #include "io/atomic_file.hpp"
 #include "output.hpp"
@@ -22,6 +23,7 @@ constexpr const char* footer =
     "Examples:\n"
     "  causeway plan configs/repeat_h4.json\n"
     "  causeway plan configs/gpt2_124m.json --mode prefill --sequence-length 512\n"
+    "  causeway plan configs/gpt2_124m.json --batch 4 --sequence-length 1024 --set train.recompute=block\n"
     "  causeway plan configs/kjv_bytes.json --svg plan.svg\n"
     "  causeway plan configs/kjv_bytes.json --dot | dot -Tpdf -o plan.pdf";
 
@@ -60,6 +62,11 @@ std::string memory_verdict(const Config& config, const ExecutionPlan& plan) {
                        needed <= available ? "fits" : "does not fit");
 }
 
+/// What each choice of train.recompute would cost; nothing in modes that have no backward pass.
+std::vector<RecomputeCost> choices_of_recompute(const Arguments& arguments, const Config& config) {
+    return arguments.mode == "train" ? recompute_costs(config) : std::vector<RecomputeCost>{};
+}
+
 int run_plan(const Arguments& arguments) {
     const Config config = load_config(arguments.config, all_overrides(arguments));
     const ExecutionPlan plan = mode_plan(config, arguments.mode);
@@ -68,11 +75,13 @@ int run_plan(const Arguments& arguments) {
         print(fmt::format("{}: {} steps in {} groups, {}", arguments.svg, plan.steps.size(), plan.groups.size(),
                           memory_verdict(config, plan)));
     } else if (arguments.json) {
-        print(plan_json(plan));
+        print(plan_json(plan, choices_of_recompute(arguments, config)));
     } else if (arguments.dot) {
         print(plan_dot(plan));
     } else {
-        print(plan_text(plan) + "\n" + memory_verdict(config, plan));
+        const std::vector<RecomputeCost> choices = choices_of_recompute(arguments, config);
+        print(plan_text(plan) + "\n" + (choices.empty() ? "" : recompute_text(choices) + "\n") +
+              memory_verdict(config, plan));
     }
     return exit_success;
 }

@@ -30,7 +30,12 @@ CausalLmOptions model_options(const Config& config, const CompileOptions& option
     return model;
 }
 
-Graph fuse(Graph graph) { return fuse_norm_residual(fuse_epilogue(graph)); }
+Graph fuse(Graph graph, const RuntimeConfig& runtime) {
+    if (runtime.fuse_loss) graph = fuse_loss(graph);
+    if (runtime.fuse_epilogue) graph = fuse_epilogue(graph);
+    if (runtime.fuse_norm_residual) graph = fuse_norm_residual(graph);
+    return graph;
+}
 
 }  // namespace
 
@@ -42,10 +47,10 @@ ExecutionPlan compile(const Config& config, const CompileOptions& options, Share
 
     Graph graph = build_causal_lm(config.model, model_options(config, options));
     if (options.mode == Mode::train) {
-        graph = emit_update(emit_backward(std::move(graph), "loss"), config.train);
-        graph = fuse_loss(graph);
+        graph = recompute(emit_backward(std::move(graph), "loss"), config.train.recompute);
+        graph = emit_update(std::move(graph), config.train);
     }
-    if (options.fuse && !inspect) graph = fuse(std::move(graph));
+    if (options.fuse && !inspect) graph = fuse(std::move(graph), config.runtime);
     graph = pack_weights(graph, tables);
     verify(graph);
 

@@ -25,7 +25,7 @@ struct CompileOptions {
     std::int64_t batch = 0;            ///< 0: train.batch_size
     std::int64_t sequence_length = 0;  ///< 0: train.sequence_length
     DType dtype = DType::f32;          ///< f64 runs on the reference kernels
-    bool fuse = true;                  ///< false: one step an op, to compare with
+    bool fuse = true;                  ///< false: one step an op whatever runtime.fuse_* say, to compare with
     std::optional<Isa> isa;            ///< of an f32 plan; none: choose_isa(runtime.isa)
     bool keep_values = false;          ///< every value stays readable, in a buffer of its own, as in inspect
 };

@@ -43,7 +43,9 @@ void emit_fused(GraphRewriter& rewriter, const Node& node, const Match& match, b
     fused.inputs.resize(ops::linear_residual_input + 1);
     fused.inputs[ops::linear_residual_input] = rewriter.value(match.residual);
     fused.outputs = {rewriter.value(node.outputs.front())};
-    if (!match.residual) {
+    if (match.residual) {
+        fused.attributes.set("residual", true);  // for dumps
+    } else {
         fused.attributes.set("activation", node.attributes.get<std::string>("activation"));
         fused.attributes.set("keep_pre_activation", keeps_pre_activation);
         if (keeps_pre_activation) fused.outputs.push_back(rewriter.value(node.input(0)));

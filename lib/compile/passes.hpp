@@ -13,6 +13,16 @@ namespace causeway {
 /// order. Throws GraphError when a trainable parameter does not reach the loss or an op on the way has no backward.
 Graph emit_backward(Graph graph, std::string_view loss);
 
+/// Lets the backward pass of a differentiated graph read second copies of what the blocks' forward nodes make, put
+/// before their first reader there, so that the first copies die in the forward pass (Chen et al. 2016: "Training Deep
+/// Nets with Sublinear Memory Cost"). What is kept instead:
+///   block           the blocks' inputs and outputs only (Value::block_boundary);
+///   attention_free  also what attention reads and makes (qkv, its output, log-sum-exp or weights): attention is what
+///                   grows with T^2, and is not run again;
+///   none            everything: the graph as it is.
+/// The copies are the same nodes on the same numbers, so gradients keep their bits.
+Graph recompute(const Graph& graph, Recompute choice);
+
 /// Appends the update phase: norm of all gradients (value "grad_norm"), then AdamW on each parameter. Parameters of two
 /// or more dimensions decay, gains and biases do not.
 Graph emit_update(Graph graph, const TrainConfig& train);

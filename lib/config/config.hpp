@@ -60,6 +60,7 @@ struct DataConfig {
 
 enum class OptimizerKind { adamw, adam };
 enum class LrSchedule { constant, linear, cosine };
+enum class Recompute { none, attention_free, block };  ///< see docs/config.md
 
 /// How the parameters are learned: section "train".
 struct TrainConfig {
@@ -79,6 +80,7 @@ struct TrainConfig {
     double adam_epsilon = 1e-8;
     double weight_decay = 0.0;   ///< matrices and embeddings only, never biases or norm gains
     double max_grad_norm = 0.0;  ///< 0: no clipping
+    Recompute recompute = Recompute::none;
     std::int64_t log_every = 10;
     std::int64_t eval_every = 0;  ///< 0: only at the end
 
@@ -94,6 +96,9 @@ struct RuntimeConfig {
     AttentionPath attention = AttentionPath::tiled;
     bool memory_reuse = true;          ///< false: each value has its own buffer, poisoned after its last use
     std::int64_t memory_limit_mb = 0;  ///< 0: what the machine and the cgroup leave
+    bool fuse_loss = true;             ///< each fusion pass of the compiler, see docs/config.md
+    bool fuse_epilogue = true;
+    bool fuse_norm_residual = true;
 
     std::size_t memory_limit_bytes() const { return static_cast<std::size_t>(memory_limit_mb) << 20; }
 

@@ -122,6 +122,11 @@ Section train_section() {
               "Decoupled decay of matrices and embeddings, never of biases and norm gains. Must be 0 with adam.");
     train.add("max_grad_norm", &T::max_grad_norm, number({0.0, 1e30}),
               "The global gradient norm is clipped to it; 0 means no clipping.", {"grad_clip", "clip", "clip_grad"});
+    train.add(
+        "recompute", &T::recompute, choice<Recompute>({"none", "attention_free", "block"}),
+        "What backward computes a second time instead of keeping it: nothing, all of a block but attention with its "
+        "qkv, or all of a block. Same results; see Recomputation below.",
+        {"gradient_checkpointing", "activation_checkpointing", "checkpointing", "recompute_granularity"});
     train.add("log_every", &T::log_every, integer(1, most_steps), "Steps between two printed lines.",
               {"logging_steps", "log_interval"});
     train.add("eval_every", &T::eval_every, integer(0, most_steps),
@@ -150,6 +155,12 @@ Section runtime_section() {
                 "false gives each value a buffer of its own, poisoned after its last use: for debugging.");
     runtime.add("memory_limit_mb", &R::memory_limit_mb, integer(0, std::int64_t{1} << 40),
                 "A plan that needs more MiB is refused; 0 means what the machine and the cgroup leave.");
+    runtime.add("fuse_loss", &R::fuse_loss, flag(),
+                "Take the loss from the step that computes its gradients. Fusions: see below.");
+    runtime.add("fuse_epilogue", &R::fuse_epilogue, flag(),
+                "GELU and residual sums in the matrix product before them.");
+    runtime.add("fuse_norm_residual", &R::fuse_norm_residual, flag(),
+                "The sum of a residual stream's gradients in the norm's backward.");
     return runtime.take();
 }
 

@@ -35,11 +35,13 @@ struct Value {
     std::string name;
     TensorDesc desc;
     Role role = Role::activation;
-    NodeId producer;          ///< none for what the caller or an initializer provides
-    ValueId alias_of;         ///< shares the memory of this older version
-    bool trainable = false;   ///< parameters: takes part in the backward pass; a frozen one has no gradient
-    Initializer initializer;  ///< parameters and constants
-    bool keep = false;        ///< its memory is not reused, so that it can be read after the run
+    NodeId producer;              ///< none for what the caller or an initializer provides
+    ValueId alias_of;             ///< shares the memory of this older version
+    bool trainable = false;       ///< parameters: takes part in the backward pass; a frozen one has no gradient
+    Initializer initializer;      ///< parameters and constants
+    bool keep = false;            ///< its memory is not reused, so that it can be read after the run
+    bool block_boundary = false;  ///< input of a block of the model, or output of the last: all that a block reads of
+                                  ///< the nodes before it
 };
 
 /// One operation on values.

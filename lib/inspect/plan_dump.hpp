@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "inspect/recompute_table.hpp"
 #include "plan/execution_plan.hpp"
 
 namespace causeway {
@@ -32,8 +34,9 @@ PlanSummary summarize(const ExecutionPlan& plan);
 std::string plan_text(const ExecutionPlan& plan);
 
 /// The same, complete, as JSON: "summary", "phases", "groups", "steps", "nodes", "values". Sizes are in bytes, times in
-/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups.
-std::string plan_json(const ExecutionPlan& plan);
+/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups. "recompute" has the cost of each
+/// choice of train.recompute, when given.
+std::string plan_json(const ExecutionPlan& plan, const std::vector<RecomputeCost>& recompute = {});
 
 /// The dataflow graph for Graphviz: nodes as boxes in one cluster a phase, values as edges with their shapes.
 std::string plan_dot(const ExecutionPlan& plan);

@@ -106,9 +106,18 @@ Json group_json(const StepGroup& group) {
             {"parallel", group.parallel}};
 }
 
+Json recompute_json(const RecomputeCost& cost) {
+    return {{"choice", cost.choice},
+            {"chosen", cost.chosen},
+            {"scratch_bytes", cost.scratch_bytes},
+            {"total_bytes", cost.total_bytes},
+            {"flops_step", cost.flops_step},
+            {"predicted_seconds_step", cost.predicted_seconds_step}};
+}
+
 }  // namespace
 
-std::string plan_json(const ExecutionPlan& plan) {
+std::string plan_json(const ExecutionPlan& plan, const std::vector<RecomputeCost>& recompute) {
     const PlanView view(plan);
     Json json{{"mode", plan.mode},
               {"dtype", std::string(to_string(plan.dtype))},
@@ -128,6 +137,7 @@ std::string plan_json(const ExecutionPlan& plan) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(step_json(view, i));
     for (const PlannedNode& node : plan.nodes) json["nodes"].push_back(node_json(node));
     for (const PlannedValue& value : plan.values) json["values"].push_back(value_json(value));
+    for (const RecomputeCost& cost : recompute) json["recompute"].push_back(recompute_json(cost));
     return json.dump(2) + "\n";
 }
 

@@ -21,8 +21,10 @@ class CausalLm {
         ValueId x = graph_.emit(ops::embedding(), "embedding", {tokens, wte});
         x = positions(x);
         for (std::int64_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
+            graph_.value(x).block_boundary = true;
             x = block(fmt::format("h.{}", layer), x);
         }
+        graph_.value(x).block_boundary = true;
         if (pre_norm()) x = layernorm("ln_f", x);
         head(x, wte);
         return std::move(graph_);

@@ -46,3 +46,23 @@ TEST_CASE("Every mode can be planned, and without reuse more memory is needed") 
     CHECK(scratch({"--mode", "inspect"}) > 0);
     CHECK(scratch({"--sequence-length", "32"}) < train);
 }
+
+TEST_CASE("A training plan ends with what each choice of recomputation costs, others do not") {
+    const std::vector<std::string> plan{"plan", config_path("kjv_bytes.json"), "--set", "train.recompute=block"};
+    const Outcome text = call(plan);
+    CHECK(text.code == 0);
+    CHECK_THAT(text.out, contains("\nnone ") && contains("\nattention_free ") && contains("\nblock * "));
+    const auto with = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = plan;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return call(arguments).out;
+    };
+    const auto json = nlohmann::json::parse(with({"--json"}));
+    const auto& choices = json.at("recompute");
+    REQUIRE(choices.size() == 3);
+    CHECK(choices.at(2).at("chosen") == true);
+    CHECK(choices.at(2).at("scratch_bytes") == json.at("summary").at("scratch_bytes"));
+    CHECK(choices.at(2).at("scratch_bytes") < choices.at(0).at("scratch_bytes"));
+    CHECK_FALSE(nlohmann::json::parse(with({"--json", "--mode", "eval"})).contains("recompute"));
+    CHECK(with({"--mode", "eval"}).find("attention_free") == std::string::npos);
+}

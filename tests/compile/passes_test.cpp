@@ -79,6 +79,41 @@ TEST_CASE("GELU and residual sums become epilogues of the linear layers") {
     CHECK(count(fused, ops::gelu_backward()) == 2);
     CHECK(count(graph, ops::add()) - count(fused, ops::add()) == 4);
     CHECK(count(graph, ops::linear()) == count(fused, ops::linear()));
+    const auto linear_with = [&](const std::string& attribute) {
+        SharedLayout shared;
+        return std::ranges::count_if(compile(gpt2(), {}, shared).nodes, [&](const PlannedNode& node) {
+            return node.op == "linear" && node.attributes.find(attribute) != std::string::npos;
+        });
+    };
+    CHECK(linear_with("activation=gelu_new") == 2);
+    CHECK(linear_with("residual=true") == 4);
+}
+
+TEST_CASE("Each fusion has its switch, and CompileOptions::fuse turns all off") {
+    const auto ops_of = [](const Config& config, bool fuse) {
+        SharedLayout shared;
+        CompileOptions options;
+        options.fuse = fuse;
+        std::vector<std::string> names;
+        for (const PlannedNode& node : compile(config, options, shared).nodes) names.push_back(node.op);
+        return names;
+    };
+    const auto has = [](const std::vector<std::string>& names, const std::string& op) {
+        return std::ranges::find(names, op) != names.end();
+    };
+    const std::vector<std::string> fused = ops_of(gpt2(), true);
+    for (const char* op : {"lm_head_loss", "gelu", "add"}) CHECK_FALSE(has(fused, op));
+    for (const char* op : {"lm_head_loss", "gelu", "add"}) CHECK(has(ops_of(gpt2(), false), op));
+    Config config = gpt2();
+    config.runtime.fuse_loss = false;
+    CHECK(has(ops_of(config, true), "lm_head_loss"));
+    CHECK_FALSE(has(ops_of(config, true), "gelu"));
+    config.runtime.fuse_epilogue = false;
+    CHECK(has(ops_of(config, true), "gelu"));
+    const auto adds = [&] { return std::ranges::count(ops_of(config, true), std::string("add")); };
+    const auto before = adds();
+    config.runtime.fuse_norm_residual = false;
+    CHECK(adds() == before + 4);
 }
 
 TEST_CASE("The sums of residual gradients join the norms' backward") {

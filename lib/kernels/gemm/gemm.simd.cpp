@@ -95,6 +95,7 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
         }
         micro.a = a.data + begin * (a.contiguous == Contiguous::rows ? 1 : a.ld);
         prefetch(ahead, strips, s);
+        if (!direct && block.last) prefetch_operands(args, block.row + begin, rows, col, cols);
         kernels.of[rows](micro);
         if (!direct && block.last) finish(args, {micro.out, block.row + begin, rows, col, cols, on_top_of_c});
     }
