@@ -24,12 +24,14 @@ void Executor::run(Phase phase, const RunArgs& args) {
     context_.args = args;
     const PhaseRange& range = plan_.range(phase);
     pool_.run([&] {
+        for (ExecutionObserver* observer : observers_) observer->run_begins(phase, args);
         for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
-            if (observer_ != nullptr) observer_->group_begins(g);
+            for (ExecutionObserver* observer : observers_) observer->group_begins(g);
             run_group(g);
-            if (observer_ != nullptr) observer_->group_ends(g);
+            for (ExecutionObserver* observer : observers_) observer->group_ends(g);
             if (!plan_.memory_reuse) poison_dead(g);
         }
+        for (ExecutionObserver* observer : observers_) observer->run_ends();
     });
 }
 
@@ -49,9 +51,22 @@ void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_
     for (std::int32_t s = group.first_step; s < group.first_step + group.step_count && first < end; ++s) {
         const Step& step = plan_.steps[static_cast<std::size_t>(s)];
         const std::int64_t from = std::max(begin, first), to = std::min(end, first + step.tiles);
-        if (from < to) step.run(context_, from - first, to - first);
+        if (from < to) {
+            if (observers_.empty()) {
+                step.run(context_, from - first, to - first);
+            } else {
+                run_observed(s, from - first, to - first);
+            }
+        }
         first += step.tiles;
     }
+}
+
+void Executor::run_observed(std::int32_t index, std::int64_t begin, std::int64_t end) const {
+    TileRun run{ThreadPool::current_thread(), index, end - begin, ExecutionClock::now(), {}};
+    plan_.steps[static_cast<std::size_t>(index)].run(context_, begin, end);
+    run.end = ExecutionClock::now();
+    for (ExecutionObserver* observer : observers_) observer->tiles_ran(run);
 }
 
 /// Without memory reuse, what is dead becomes NaN: a read after death shows.

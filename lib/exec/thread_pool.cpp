@@ -41,6 +41,7 @@ ThreadPool::ThreadPool(int threads) {
 ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threads() const { return arena_->threads; }
+int ThreadPool::current_thread() { return tbb::this_task_arena::current_thread_index(); }
 
 void ThreadPool::enter(const Entry& entry) {
     arena_->arena.execute([&] {
@@ -82,7 +83,7 @@ void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
         work(0, tiles);
         return;
     }
-    TileQueue queue{work, tiles, std::max<std::int64_t>(1, tiles / (threads * 16))};
+    TileQueue queue{work, tiles, tiles_at_a_time(tiles, threads)};
     seen_before(&queue);
     fork_join(threads, &TileQueue::drain, &queue);
     seen_after(&queue);

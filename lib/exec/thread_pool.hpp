@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -31,6 +32,10 @@ class ThreadPool {
 
     int threads() const;
 
+    /// Inside run(): the number of this thread among those of the pool, in [0, threads()); no two that run tiles at the
+    /// same time have the same.
+    static int current_thread();
+
     /// Runs f on the calling thread inside the arena, so that the parallel regions it opens find their workers. What f
     /// throws comes through.
     template <class F>
@@ -40,6 +45,11 @@ class ThreadPool {
 
     /// Runs all tiles, each once, on all threads. To be called inside run(). Returns when every tile is done.
     void parallel(std::int64_t tiles, TileWork work);
+
+    /// Tiles that a thread takes at a time: few enough that the last ones keep nobody waiting for long.
+    static std::int64_t tiles_at_a_time(std::int64_t tiles, int threads) {
+        return std::max<std::int64_t>(1, tiles / (threads * 16));
+    }
 
   private:
     class Entry {

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "inspect/plan_scaling.hpp"
 #include "plan/execution_plan.hpp"
 
 namespace causeway {
@@ -32,8 +34,10 @@ PlanSummary summarize(const ExecutionPlan& plan);
 std::string plan_text(const ExecutionPlan& plan);
 
 /// The same, complete, as JSON: "summary", "phases", "groups", "steps", "nodes", "values". Sizes are in bytes, times in
-/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups.
-std::string plan_json(const ExecutionPlan& plan);
+/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups. With predictions of
+/// predict_scaling also "scaling": an object a part, each with its numbers of cores and the groups that lose time on
+/// them, most first.
+std::string plan_json(const ExecutionPlan& plan, const std::vector<PartScaling>& scaling = {});
 
 /// The dataflow graph for Graphviz: nodes as boxes in one cluster a phase, values as edges with their shapes.
 std::string plan_dot(const ExecutionPlan& plan);

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/phase.hpp"
+#include "plan/execution_plan.hpp"
+
+namespace causeway {
+
+using ExecutionClock = std::chrono::steady_clock;
+
+/// Consecutive tiles of one step that a thread has run.
+struct TileRun {
+    int thread = 0;         ///< ThreadPool::current_thread()
+    std::int32_t step = 0;  ///< index into the plan's steps
+    std::int64_t tiles = 0;
+    ExecutionClock::time_point begin, end;
+};
+
+/// Told what an executor does while it does it: what it learns must be put where nothing is allocated or locked. All
+/// calls but tiles_ran come from the thread that runs the plan.
+class ExecutionObserver {
+  public:
+    virtual ~ExecutionObserver() = default;
+    virtual void run_begins(Phase, const RunArgs&) {}
+    virtual void run_ends() {}
+    virtual void group_begins(std::int32_t) {}
+    virtual void group_ends(std::int32_t) {}
+    /// Called on the thread that ran them, at the same time on several threads but never on two for one thread number;
+    /// between group_begins and group_ends of the step's group, which see what it wrote. A thread's tiles of one group
+    /// come in ascending order.
+    virtual void tiles_ran(const TileRun&) {}
+};
+
+}  // namespace causeway
