@@ -43,7 +43,7 @@ std::vector<PartScaling> predict_scaling(const ExecutionPlan& plan, std::span<co
                                          std::int64_t micro_batches = 1);
 
 /// A table a part: cores, time, speed-up, efficiency, the group that loses the most time and what share it loses; then
-/// the groups that lose the most on the last number of cores.
+/// the groups that lose the most on the last number of cores, those of all layers as one.
 std::string scaling_text(const ExecutionPlan& plan, const std::vector<PartScaling>& parts);
 
 /// A group as a line: the step in it with the most work, and how many others.

@@ -33,8 +33,8 @@ std::string RunProfile::text(double run_seconds, const MachinePeaks& peaks) cons
     std::string text = fmt::format("profile of {} training step{} on {} thread{}: {}, {} each\n", count_text(steps_),
                                    steps_ == 1 ? "" : "s", threads_, threads_ == 1 ? "" : "s",
                                    seconds_text(step_seconds_), seconds_text(mean));
-    text += fmt::format("peaks   {} FLOP/s ({}), reading memory {:.1f} GB/s; above 100 % of that, caches helped\n\n",
-                        bounds.flops_per_second > 0 ? quantity_text(bounds.flops_per_second) : "unknown",
+    text += fmt::format("peaks measured: {}FLOP/s ({}), reading memory {:.1f} GB/s; what caches held can be faster\n\n",
+                        bounds.flops_per_second > 0 ? quantity_text(bounds.flops_per_second) : "unknown ",
                         to_string(isa), bounds.bytes_per_second / 1e9);
     text += profile_text(profiler_.rows(), bounds, std::max(0.0, step_seconds_ - profiler_.seconds()));
     text += fmt::format("\nevaluation             {} in {} pass{}\n", seconds_text(evaluation_seconds_), evaluations_,

@@ -21,12 +21,12 @@ Step step_of(const char* name, std::int64_t tiles, double seconds) {
     return step;
 }
 
-/// Phase step: a serial group of 10 ms, one of 8 tiles of 10 ms; update: one of 4 tiles of 5 ms and 1 tile of 20 ms.
+/// Phase step: a serial group of 10 ms, one of 8 tiles of 10 ms; update: one of 4 tiles of 4 ms and 1 tile of 24 ms.
 ExecutionPlan hand_made_plan() {
     ExecutionPlan plan;
     plan.mode = "train";
-    plan.steps = {step_of("serial", 2, 0.010), step_of("even", 8, 0.080), step_of("short", 4, 0.020),
-                  step_of("long", 1, 0.020)};
+    plan.steps = {step_of("serial", 2, 0.010), step_of("even", 8, 0.080), step_of("short", 4, 0.016),
+                  step_of("long", 1, 0.024)};
     plan.groups = {{0, 1, 2, 0.010, false}, {1, 1, 8, 0.080, true}, {2, 2, 5, 0.040, true}};
     plan.phases[static_cast<std::size_t>(Phase::step)] = {0, 2};
     plan.phases[static_cast<std::size_t>(Phase::update)] = {2, 1};
@@ -59,9 +59,9 @@ TEST_CASE("Work, span and speed-up of a plan made by hand", "[inspect]") {
     CHECK(step.cores[4].seconds == Approx(step.cores[3].seconds));
 
     const PartScaling& update = parts[2];
-    CHECK(update.span_seconds == Approx(0.020));
-    // Two cores: 5+5+20 against 5+5, since tiles are taken in order.
-    CHECK(update.cores[1].seconds == Approx(0.030 + 1.5e-6));
+    CHECK(update.span_seconds == Approx(0.024));
+    // Two cores: 4+4+24 against 4+4, since tiles are taken in order.
+    CHECK(update.cores[1].seconds == Approx(0.032 + 1.5e-6));
 
     CHECK(parts[0].work_seconds == Approx(3 * 0.090 + 0.040));
     CHECK(parts[0].cores[2].seconds == Approx(3 * step.cores[2].seconds + update.cores[2].seconds));
@@ -87,10 +87,12 @@ TEST_CASE("Predictions as text and as JSON", "[inspect]") {
     const ExecutionPlan plan = hand_made_plan();
     const std::vector<PartScaling> parts = predict_scaling(plan, cores);
     const std::string text = scaling_text(plan, parts);
-    CHECK_THAT(text, contains("training step: work 130 ms, span 40.0 ms, serial groups 10.0 ms; at most 3.2 times") &&
+    CHECK_THAT(text, contains("training step: work 130 ms, span 44.0 ms, serial groups 10.0 ms; at most 3.0 times") &&
                          contains("\nstep: work 90.0 ms") && contains("\nupdate: work 40.0 ms"));
     CHECK_THAT(text, contains("groups of the training step that lose the most on 16 cores") && contains("long +1") &&
                          contains("serial"));
+    CHECK_THAT(scaling_text(mode_plan(resolved(tiny_config()), "train"), predict_scaling(plan, cores)),
+               contains("memory that keeps up"));
     CHECK(group_label(plan, 2) == "long +1");
     CHECK(group_label(plan, 0) == "serial");
 
