@@ -10,7 +10,7 @@ namespace causeway {
 
 using ExecutionClock = std::chrono::steady_clock;
 
-/// Consecutive tiles of one step that a thread has run.
+/// Tiles of one step that a thread has run one after the other, from the beginning of the first to the end of the last.
 struct TileRun {
     int thread = 0;         ///< ThreadPool::current_thread()
     std::int32_t step = 0;  ///< index into the plan's steps

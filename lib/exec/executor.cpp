@@ -35,18 +35,26 @@ void Executor::run(Phase phase, const RunArgs& args) {
     });
 }
 
+void Executor::observe(ExecutionObserver& observer) {
+    open_.resize(static_cast<std::size_t>(pool_.threads()));
+    observers_.push_back(&observer);
+}
+
 void Executor::run_group(std::int32_t index) {
     const StepGroup& group = plan_.groups[static_cast<std::size_t>(index)];
-    if (!group.parallel) {
-        run_tiles(group, 0, group.tiles);
-        return;
-    }
     auto tiles = [&](std::int64_t begin, std::int64_t end) { run_tiles(group, begin, end); };
-    pool_.parallel(group.tiles, TileWork(tiles));
+    auto finished = [&] { end_tile_run(ExecutionClock::now()); };
+    const Callback callback(finished);
+    if (group.parallel) {
+        pool_.parallel(group.tiles, TileWork(tiles), observers_.empty() ? nullptr : &callback);
+    } else {
+        tiles(0, group.tiles);
+        if (!observers_.empty()) finished();
+    }
 }
 
 /// Tiles of a group are numbered through its steps.
-void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) const {
+void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) {
     std::int64_t first = 0;  // of the step
     for (std::int32_t s = group.first_step; s < group.first_step + group.step_count && first < end; ++s) {
         const Step& step = plan_.steps[static_cast<std::size_t>(s)];
@@ -62,11 +70,26 @@ void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_
     }
 }
 
-void Executor::run_observed(std::int32_t index, std::int64_t begin, std::int64_t end) const {
-    TileRun run{ThreadPool::current_thread(), index, end - begin, ExecutionClock::now(), {}};
+/// A thread that takes tiles of one step again and again reads the clock when it comes to another step only.
+void Executor::run_observed(std::int32_t index, std::int64_t begin, std::int64_t end) {
+    const int thread = ThreadPool::current_thread();
+    TileRun& open = open_[static_cast<std::size_t>(thread)].run;
+    if (open.tiles == 0 || open.step != index) {
+        const auto now = ExecutionClock::now();
+        end_tile_run(now);
+        open = {thread, index, 0, now, {}};
+    }
+    open.tiles += end - begin;
     plan_.steps[static_cast<std::size_t>(index)].run(context_, begin, end);
-    run.end = ExecutionClock::now();
-    for (ExecutionObserver* observer : observers_) observer->tiles_ran(run);
+}
+
+/// Tells what this thread has run, if anything.
+void Executor::end_tile_run(ExecutionClock::time_point end) {
+    TileRun& open = open_[static_cast<std::size_t>(ThreadPool::current_thread())].run;
+    if (open.tiles == 0) return;
+    open.end = end;
+    for (ExecutionObserver* observer : observers_) observer->tiles_ran(open);
+    open.tiles = 0;
 }
 
 /// Without memory reuse, what is dead becomes NaN: a read after death shows.

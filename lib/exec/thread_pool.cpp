@@ -43,7 +43,7 @@ ThreadPool::~ThreadPool() = default;
 int ThreadPool::threads() const { return arena_->threads; }
 int ThreadPool::current_thread() { return tbb::this_task_arena::current_thread_index(); }
 
-void ThreadPool::enter(const Entry& entry) {
+void ThreadPool::enter(const Callback& entry) {
     arena_->arena.execute([&] {
         const FlushDenormals flush;
         entry();
@@ -56,6 +56,7 @@ namespace {
 /// which thread runs a tile does not show in its result.
 struct TileQueue {
     TileWork work;
+    const Callback* finished;
     std::int64_t tiles;
     std::int64_t grab;
     std::atomic<std::int64_t> next{0};
@@ -70,6 +71,7 @@ struct TileQueue {
                 if (begin >= queue.tiles) break;
                 queue.work(begin, std::min(begin + queue.grab, queue.tiles));
             }
+            if (queue.finished != nullptr) (*queue.finished)();
         }
         seen_before(object);
     }
@@ -77,13 +79,14 @@ struct TileQueue {
 
 }  // namespace
 
-void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
+void ThreadPool::parallel(std::int64_t tiles, TileWork work, const Callback* finished) {
     const int threads = static_cast<int>(std::min<std::int64_t>(arena_->threads, tiles));
     if (threads <= 1) {
         work(0, tiles);
+        if (finished != nullptr) (*finished)();
         return;
     }
-    TileQueue queue{work, tiles, tiles_at_a_time(tiles, threads)};
+    TileQueue queue{work, finished, tiles, tiles_at_a_time(tiles, threads)};
     seen_before(&queue);
     fork_join(threads, &TileQueue::drain, &queue);
     seen_after(&queue);

@@ -20,6 +20,18 @@ class TileWork {
     void (*call_)(void*, std::int64_t, std::int64_t);
 };
 
+/// Something to call without arguments, as a view too.
+class Callback {
+  public:
+    template <class F>
+    explicit Callback(F& f) : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
+    void operator()() const { call_(object_); }
+
+  private:
+    void* object_;
+    void (*call_)(void*);
+};
+
 /// A fixed number of threads, the caller among them, over a oneTBB arena. Every thread runs tiles with flush-to-zero
 /// set and gets its own floating-point state back afterwards.
 class ThreadPool {
@@ -40,11 +52,12 @@ class ThreadPool {
     /// throws comes through.
     template <class F>
     void run(F&& f) {
-        enter(Entry(f));
+        enter(Callback(f));
     }
 
     /// Runs all tiles, each once, on all threads. To be called inside run(). Returns when every tile is done.
-    void parallel(std::int64_t tiles, TileWork work);
+    /// `finished` is called on each thread once there are no more tiles for it.
+    void parallel(std::int64_t tiles, TileWork work, const Callback* finished = nullptr);
 
     /// Tiles that a thread takes at a time: few enough that the last ones keep nobody waiting for long.
     static std::int64_t tiles_at_a_time(std::int64_t tiles, int threads) {
@@ -52,17 +65,7 @@ class ThreadPool {
     }
 
   private:
-    class Entry {
-      public:
-        template <class F>
-        explicit Entry(F& f) : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
-        void operator()() const { call_(object_); }
-
-      private:
-        void* object_;
-        void (*call_)(void*);
-    };
-    void enter(const Entry& entry);
+    void enter(const Callback& entry);
 
     struct Arena;
     std::unique_ptr<Arena> arena_;

@@ -1,6 +1,7 @@
 #include "exec/thread_pool.hpp"
 
 #include <atomic>
+#include <numeric>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -32,6 +33,20 @@ TEST_CASE("B67 the default number of threads is what the process may use") {
     CHECK(ThreadPool(0).threads() == available_threads());
     CHECK_THROWS_MESSAGE(ThreadPool(-1), CapacityError, "found -1");
     CHECK_THROWS_MESSAGE(ThreadPool(5000), CapacityError, "found 5000");
+}
+
+TEST_CASE("Each thread says when it has finished, after its last tile") {
+    for (int threads : {1, 2, 3}) {
+        ThreadPool pool(threads);
+        std::vector<int> ran(static_cast<std::size_t>(threads)), told(static_cast<std::size_t>(threads));
+        const auto here = [] { return static_cast<std::size_t>(ThreadPool::current_thread()); };
+        auto work = [&](std::int64_t begin, std::int64_t end) { ran[here()] += static_cast<int>(end - begin); };
+        auto finished = [&] { told[here()] = ran[here()]; };
+        const Callback callback(finished);
+        pool.run([&] { pool.parallel(1000, TileWork(work), &callback); });
+        CHECK(told == ran);
+        CHECK(std::accumulate(ran.begin(), ran.end(), 0) == 1000);
+    }
 }
 
 TEST_CASE("What the work throws reaches the caller") {
