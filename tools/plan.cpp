@@ -134,8 +134,8 @@ Command add_plan(CLI::App& app) {
     CLI::Option* svg =
         sub->add_option("--svg", arguments->svg, "Write a drawing of memory and steps")->type_name("FILE");
     CLI::Option* cores = sub->add_option("--cores", arguments->cores,
-                                         "Predict the speed-up on N cores, several or \"all\" (1,2,4,...,128), and "
-                                         "what limits it, instead of the steps")
+                                         "Predict the speed-up on N cores (\"all\": 1,2,4,...,128) and show what "
+                                         "limits it, instead of the steps")
                              ->type_name("N[,N...]")
                              ->check(CLI::Validator(check_cores, ""));
     json->excludes(dot)->excludes(svg);

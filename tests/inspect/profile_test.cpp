@@ -1,10 +1,8 @@
 #include "inspect/profile_table.hpp"
 
 #include "causeway/error.hpp"
-#include "compile/compile.hpp"
-#include "exec/model_runtime.hpp"
 #include "inspect/run_profile.hpp"
-#include "inspect/tiny_config.hpp"
+#include "inspect/tiny_runtime.hpp"
 #include "support/catch.hpp"
 
 using namespace causeway;
@@ -82,13 +80,8 @@ TEST_CASE("Where threads tell what their tiles took, a group's time is divided b
 }
 
 TEST_CASE("A profiled run lists every op of its plan", "[inspect]") {
-    const Config config = resolved(tiny_config());
-    SharedLayout layout;
-    std::vector<ExecutionPlan> plans;
-    plans.push_back(compile(config, {}, layout));
-    ModelRuntime runtime(std::move(plans), 1);
-    runtime.initialize(1);
-    Executor& executor = runtime.executor("train");
+    TinyRuntime tiny(resolved(tiny_config()), 1);
+    Executor& executor = tiny.runtime.executor("train");
     Profiler profiler(executor.plan());
     executor.observe(profiler);
     executor.run(Phase::step, {});
@@ -119,15 +112,10 @@ TEST_CASE("The profile as a table", "[inspect]") {
 }
 
 TEST_CASE("The profile of a run counts its steps and what lies outside the plan", "[inspect]") {
-    const Config config = resolved(tiny_config());
-    SharedLayout layout;
-    std::vector<ExecutionPlan> plans;
-    plans.push_back(compile(config, {}, layout));
-    ModelRuntime runtime(std::move(plans), 2);
-    runtime.initialize(1);
-    RunProfile profile(runtime);
+    TinyRuntime tiny(resolved(tiny_config()), 2);
+    RunProfile profile(tiny.runtime);
     for (int step = 0; step < 3; ++step) {
-        for (const Phase phase : {Phase::step, Phase::update, Phase::pack}) runtime.executor("train").run(phase, {});
+        tiny.train(step + 1);
         profile.add_step(10);
     }
     profile.add_evaluation(2);

@@ -1,9 +1,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "compile/compile.hpp"
 #include "inspect/run_timeline.hpp"
-#include "inspect/tiny_config.hpp"
+#include "inspect/tiny_runtime.hpp"
 #include "support/catch.hpp"
 
 using namespace causeway;
@@ -13,17 +12,11 @@ namespace {
 
 /// Three training steps of which the last two are recorded.
 json recorded(const Config& config, int threads) {
-    SharedLayout layout;
-    std::vector<ExecutionPlan> plans;
-    plans.push_back(compile(config, {}, layout));
-    ModelRuntime runtime(std::move(plans), threads);
-    runtime.initialize(1);
-    RunTimeline timeline(runtime, {1, 2, 1});
+    TinyRuntime tiny(config, threads);
+    RunTimeline timeline(tiny.runtime, {1, 2, 1});
     for (std::int64_t step = 1; step <= 3; ++step) {
         CHECK(!timeline.complete());
-        RunArgs args;
-        args.step = step;
-        for (const Phase phase : {Phase::step, Phase::update, Phase::pack}) runtime.executor("train").run(phase, args);
+        tiny.train(step);
     }
     CHECK(timeline.complete());
     return json::parse(timeline.json());
@@ -79,11 +72,8 @@ TEST_CASE("A timeline is a Chrome trace whose events nest", "[inspect]") {
 }
 
 TEST_CASE("A timeline of nothing is an empty trace", "[inspect]") {
-    SharedLayout layout;
-    std::vector<ExecutionPlan> plans;
-    plans.push_back(compile(resolved(tiny_config()), {}, layout));
-    ModelRuntime runtime(std::move(plans), 1);
-    const RunTimeline timeline(runtime, {1, 5, 1});
+    TinyRuntime tiny(resolved(tiny_config()), 1);
+    const RunTimeline timeline(tiny.runtime, {1, 5, 1});
     const json trace = json::parse(timeline.json());
     for (const json& event : trace.at("traceEvents")) CHECK(event.at("ph") == "M");
 }
