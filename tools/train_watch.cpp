@@ -33,7 +33,7 @@ void add_watch_options(CLI::App* app, TrainWatchOptions& options) {
                              ->type_name("FILE");
     app->add_option("--trace-steps", options.trace_steps, "Training steps in it, the first one left out")
         ->type_name("N")
-        ->check(whole_number<std::int64_t>(1, 100'000))
+        ->check(whole_number<std::int64_t>(1, 1000))
         ->capture_default_str()
         ->needs(trace);
 }

@@ -41,6 +41,10 @@ class Executor {
     void stop_observing(ExecutionObserver& observer) { std::erase(observers_, &observer); }
 
   private:
+    struct alignas(128) OpenTileRun {
+        TileRun run;  ///< with no tiles: there is none
+    };
+
     void run_group(std::int32_t index);
     void run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end);
     void run_observed(std::int32_t step, std::int64_t begin, std::int64_t end);
@@ -51,9 +55,6 @@ class Executor {
     ThreadPool& pool_;
     RunContext context_;
     std::vector<ExecutionObserver*> observers_;
-    struct alignas(128) OpenTileRun {
-        TileRun run;  ///< with no tiles: there is none
-    };
     std::vector<OpenTileRun> open_;  ///< by thread, what it is running; made when the first observer comes
 };
 
