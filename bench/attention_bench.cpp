@@ -18,9 +18,9 @@ struct Operands {
         : shape{batch, heads, heads, tokens, tokens, head_dim, 1 / std::sqrt(static_cast<double>(head_dim)), true},
           qkv(random_floats(3 * batch * tokens * heads * head_dim, 1)),
           dout(random_floats(batch * tokens * heads * head_dim, 2)),
-          out(dout.size()),
-          dqkv(qkv.size()),
-          lse(static_cast<std::size_t>(batch * heads * tokens)) {}
+          out(zero_floats(batch * tokens * heads * head_dim)),
+          dqkv(zero_floats(3 * batch * tokens * heads * head_dim)),
+          lse(zero_floats(batch * heads * tokens)) {}
 
     template <class T>
     HeadsView<T> view(T* data, std::int64_t width, std::int64_t part) const {
@@ -36,9 +36,13 @@ struct Operands {
                   [&](std::int64_t begin, std::int64_t end) { kernels().attention.forward(args, begin, end); });
     }
 
+    void prepare_backward() {
+        workspace = zero_floats(kernels().attention.backward_workspace(shape));
+        forward();
+    }
+
     void backward() {
         const auto& attention = kernels().attention;
-        workspace.resize(static_cast<std::size_t>(attention.backward_workspace(shape)));
         const float *in = qkv.data(), *o = out.data(), *d = dout.data();
         const AttentionBackwardArgs<float> args{
             shape,           view(in, 3, 0), view(in, 3, 1),          view(in, 3, 2),          view(o, 1, 0),
@@ -52,9 +56,13 @@ struct Operands {
         stage(attention.backward_reduce_tiles, attention.backward_reduce);
     }
 
+    void prepare_explicit() {
+        lse = {};
+        weights = zero_floats(shape.batch * shape.heads * shape.queries * shape.keys);
+    }
+
     /// The path that stores the weights (B,H,T,T).
     void explicit_forward() {
-        weights.resize(static_cast<std::size_t>(shape.batch * shape.heads * shape.queries * shape.keys));
         const float* in = qkv.data();
         const ExplicitAttentionArgs<float> args{shape,          view(in, 3, 0),         view(in, 3, 1),
                                                 view(in, 3, 2), view(out.data(), 1, 0), weights.data()};
@@ -64,23 +72,36 @@ struct Operands {
     }
 
     AttentionShape shape;
-    std::vector<float> qkv, dout, out, dqkv, lse, workspace, weights;
+    Floats qkv, dout, out, dqkv, lse, workspace, weights;
 };
 
+using Operation = void (Operands::*)();
+
+/// `bytes` have to move, of Q, K, V, the output and their gradients; MiB is what a path needs beside those.
+void add_attention(const char* name, std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t d, Work work,
+                   Operation prepare, Operation run) {
+    add_case(fmt::format("{}/f32/B{}H{}T{}D{}", name, b, h, t, d), work, [=] {
+        const auto operands = std::make_shared<Operands>(b, h, t, d);
+        if (prepare != nullptr) (*operands.*prepare)();
+        const std::size_t beside = operands->lse.size() + operands->workspace.size() + operands->weights.size();
+        return Run([operands, run] { (*operands.*run)(); }, 4 * static_cast<double>(beside));
+    });
+}
+
 void add_attention_case(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t d) {
-    const std::string size = fmt::format("f32/B{}H{}T{}D{}", b, h, t, d);
     // Visible pairs only: T(T+1)/2; backward has five products to the forward's two.
     const double flops = 2.0 * static_cast<double>(b * h * d * t * (t + 1));
-    const auto make = [=] { return std::make_shared<Operands>(b, h, t, d); };
-    add_case("attention_fwd/" + size, {.flops = flops}, [=] { return [operands = make()] { operands->forward(); }; });
-    add_case("attention_bwd/" + size, {.flops = 2.5 * flops}, [=] {
-        const auto operands = make();
-        operands->forward();
-        return [operands] { operands->backward(); };
-    });
-    if (t > 1024) return;
-    add_case("attention_explicit_fwd/" + size, {.flops = flops},
-             [=] { return [operands = make()] { operands->explicit_forward(); }; });
+    const double array = 4.0 * static_cast<double>(b * h * d * t);
+    add_attention("attention_fwd", b, h, t, d, {.flops = flops, .bytes = 4 * array}, nullptr, &Operands::forward);
+    add_attention("attention_bwd", b, h, t, d, {.flops = 2.5 * flops, .bytes = 8 * array}, &Operands::prepare_backward,
+                  &Operands::backward);
+}
+
+void add_explicit_case(std::int64_t b, std::int64_t h, std::int64_t t, std::int64_t d) {
+    const auto pairs = static_cast<double>(b * h * t * t), array = 4.0 * static_cast<double>(b * h * d * t);
+    const double flops = 2.0 * static_cast<double>(b * h * d * t * (t + 1));
+    add_attention("attention_explicit_fwd", b, h, t, d, {.flops = flops, .bytes = 4 * array + 4 * pairs},
+                  &Operands::prepare_explicit, &Operands::explicit_forward);
 }
 
 }  // namespace
@@ -93,6 +114,15 @@ void register_attention() {
     add_attention_case(1, 4, 2048, 128);
     add_attention_case(1, 12, 4096, 64);
     add_attention_case(8, 4, 12, 8);
+    for (std::int64_t tokens : {256, 1024}) add_explicit_case(1, 12, tokens, 64);
+}
+
+/// Time and memory against the sequence length, tiled and explicit: four heads of 64.
+void register_attention_growth() {
+    for (std::int64_t tokens = 64; tokens <= 8192; tokens *= 2) {
+        add_attention_case(1, 4, tokens, 64);
+        add_explicit_case(1, 4, tokens, 64);
+    }
 }
 
 }  // namespace causeway::bench

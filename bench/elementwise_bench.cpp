@@ -23,14 +23,13 @@ void run_elements(std::int64_t n, Body body) {
 using Map = void (*)(const kernels::ElementwiseKernels<float>& kernels, const float* x, const float* dy, float* y,
                      std::int64_t begin, std::int64_t end);
 
-/// A map over rows x cols elements that reads `inputs` arrays.
-void add_map(const char* name, int inputs, Map map) {
-    const double bytes = 4.0 * (inputs + 1) * static_cast<double>(rows * cols);
-    add_case(fmt::format("{}/f32/{}x{}", name, rows, cols), {.bytes = bytes}, [map] {
-        auto x = random_floats(rows * cols, 1);
+/// A map over rows x cols elements that reads `inputs` arrays and does about so many FLOPs an element.
+void add_map(const char* name, int inputs, double flops, Map map) {
+    const auto elements = static_cast<double>(rows * cols);
+    const Work work{.flops = flops * elements, .bytes = 4 * (inputs + 1) * elements, .stream = Stream::copy};
+    add_case(fmt::format("{}/f32/{}x{}", name, rows, cols), work, [map] {
+        auto x = random_floats(rows * cols, 1), dy = random_floats(rows * cols, 2), y = zero_floats(rows * cols);
         for (float& value : x) value *= 4;  // both ends of GELU
-        const auto dy = random_floats(rows * cols, 2);
-        std::vector<float> y(x.size());
         return [=]() mutable {
             run_elements(rows * cols, [&](std::int64_t begin, std::int64_t end) {
                 map(kernels().elementwise, x.data(), dy.data(), y.data(), begin, end);
@@ -64,17 +63,18 @@ void apply(const Kernels& kernels, const float* x, const float*, float* y, std::
 }  // namespace
 
 void register_elementwise() {
-    add_map("gelu_tanh", 1, forward<Activation::gelu_tanh>);
-    add_map("gelu_erf", 1, forward<Activation::gelu_erf>);
-    add_map("gelu_tanh_bwd", 2, backward<Activation::gelu_tanh>);
-    add_map("gelu_erf_bwd", 2, backward<Activation::gelu_erf>);
-    add_map("add", 2, add);
-    add_map("exp", 1, apply<&Kernels::exp>);
-    add_map("tanh", 1, apply<&Kernels::tanh>);
-    add_map("erf", 1, apply<&Kernels::erf>);
-    add_case(fmt::format("column_sums/f32/{}x{}", rows, cols), {.bytes = 4.0 * rows * cols}, [] {
-        const auto x = random_floats(rows * cols, 1);
-        std::vector<float> y(static_cast<std::size_t>(cols));
+    add_map("gelu_tanh", 1, 20, forward<Activation::gelu_tanh>);
+    add_map("gelu_erf", 1, 20, forward<Activation::gelu_erf>);
+    add_map("gelu_tanh_bwd", 2, 30, backward<Activation::gelu_tanh>);
+    add_map("gelu_erf_bwd", 2, 30, backward<Activation::gelu_erf>);
+    add_map("add", 2, 1, add);
+    add_map("exp", 1, 16, apply<&Kernels::exp>);
+    add_map("tanh", 1, 18, apply<&Kernels::tanh>);
+    add_map("erf", 1, 18, apply<&Kernels::erf>);
+    const auto elements = static_cast<double>(rows * cols);
+    const Work sums{.flops = elements, .bytes = 4 * elements, .stream = Stream::read};
+    add_case(fmt::format("column_sums/f32/{}x{}", rows, cols), sums, [] {
+        auto x = random_floats(rows * cols, 1), y = zero_floats(cols);
         return [=]() mutable {
             run_tiles(cols / 128, [&](std::int64_t begin, std::int64_t end) {
                 kernels().elementwise.column_sums(x.data(), cols, rows, y.data(), false, begin * 128, end * 128);

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "base/buffer.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
+#include "support/gemm.hpp"
 
 namespace causeway::bench {
 namespace {
@@ -23,24 +23,10 @@ struct Operands {
           size(its_size),
           a(random_floats(size.m * size.k, 1)),
           b(random_floats(size.n * size.k, 2)),
-          c(sizeof(float) * static_cast<std::size_t>(size.m * size.n)),
-          packed(sizeof(float) * static_cast<std::size_t>(kernels().gemm.packed_elements(size.n, size.k))) {
-        if (form != GemmForm::tn && kernels().gemm.wants_packed(form, size.m, size.n, size.k)) {
-            pack();
-        }
-    }
+          c(zero_floats(size.m * size.n)),
+          packed(packed_if_wanted(form, size.m, b.data(), size.n, size.k)) {}
 
-    float* packed_data() const { return reinterpret_cast<float*>(packed.data()); }
-
-    void pack() {
-        const auto pack_panels = form == GemmForm::nt ? kernels().gemm.pack_nt : kernels().gemm.pack_nn;
-        run_tiles(kernels().gemm.panels(size.n), [&](std::int64_t begin, std::int64_t end) {
-            pack_panels(b.data(), form == GemmForm::nt ? size.k : size.n, size.n, size.k, packed_data(), begin, end);
-        });
-        is_packed = true;
-    }
-
-    void multiply() const {
+    void run() {
         GemmArgs<float> args;
         args.m = size.m;
         args.n = size.n;
@@ -49,39 +35,35 @@ struct Operands {
         args.lda = form == GemmForm::tn ? size.m : size.k;
         args.b = b.data();
         args.ldb = form == GemmForm::nt ? size.k : size.n;
-        args.packed_b = is_packed ? packed_data() : nullptr;
-        args.c = reinterpret_cast<float*>(c.data());
+        args.packed_b = data_or_null(packed);
+        args.c = c.data();
         args.ldc = size.n;
-        const auto& gemm = kernels().gemm;
-        const auto kernel = form == GemmForm::nt ? gemm.nt : form == GemmForm::nn ? gemm.nn : gemm.tn;
-        run_tiles(gemm.tiling(form, size.m, size.n, size.k).tiles(),
-                  [&](std::int64_t begin, std::int64_t end) { kernel(args, begin, end); });
+        multiply(form, args);
     }
 
     GemmForm form;
     Size size;
-    std::vector<float> a, b;
-    Buffer c, packed;
-    bool is_packed = false;
+    Floats a, b, c, packed;
 };
 
+/// A product of few rows is bound by reading B.
 Work work_of(Size s) {
     const auto flops = static_cast<double>(2 * s.m * s.n * s.k);
-    return {flops, sizeof(float) * static_cast<double>(s.m * s.k + s.n * s.k + s.m * s.n)};
+    return {.flops = flops,
+            .bytes = sizeof(float) * static_cast<double>(s.m * s.k + s.n * s.k + s.m * s.n),
+            .stream = s.m == 1 ? Stream::read : Stream::none};
 }
 
 void add_product(const char* name, GemmForm form, Size s) {
-    add_case(fmt::format("{}/f32/{}x{}x{}", name, s.m, s.n, s.k), work_of(s), [form, s] {
-        auto operands = std::make_shared<Operands>(form, s);
-        return [operands] { operands->multiply(); };
-    });
+    add_case(fmt::format("{}/f32/{}x{}x{}", name, s.m, s.n, s.k), work_of(s),
+             [form, s] { return [operands = std::make_shared<Operands>(form, s)] { operands->run(); }; });
 }
 
 void add_packing(Size s) {
     const double bytes = 2 * sizeof(float) * static_cast<double>(s.n * s.k);
-    add_case(fmt::format("gemm_nt_pack/f32/{}x{}x{}", s.m, s.n, s.k), {.bytes = bytes}, [s] {
-        auto operands = std::make_shared<Operands>(GemmForm::nt, s);
-        return [operands] { operands->pack(); };
+    add_case(fmt::format("gemm_nt_pack/f32/{}x{}x{}", s.m, s.n, s.k), {.bytes = bytes, .stream = Stream::copy}, [s] {
+        auto b = random_floats(s.n * s.k, 2), packed = zero_floats(kernels().gemm.packed_elements(s.n, s.k));
+        return [=]() mutable { pack(GemmForm::nt, b.data(), s.n, s.k, packed.data()); };
     });
 }
 
@@ -92,7 +74,6 @@ void register_gemm() {
                                   {256, 768, 3072},   {256, 50304, 768}, {64, 512, 64},   {12, 96, 32},
                                   {48, 96, 32},       {1, 768, 768},     {97, 257, 67}};
     for (const Size& size : forward_sizes) add_product("gemm_nt", GemmForm::nt, size);
-    for (const Size& size : forward_sizes) add_packing(size);
 
     // Gradients: of GPT-2's layers, of a small model's (much depth, little to write) and of its head.
     add_product("gemm_nn", GemmForm::nn, {256, 768, 2304});
@@ -102,6 +83,8 @@ void register_gemm() {
     add_product("gemm_tn", GemmForm::tn, {128, 128, 768});
     add_product("gemm_tn", GemmForm::tn, {96, 32, 12});
     add_product("gemm_tn", GemmForm::tn, {50304, 768, 256});
+
+    for (const Size& size : forward_sizes) add_packing(size);
 }
 
 }  // namespace causeway::bench

@@ -17,10 +17,10 @@ struct Operands {
           dy(random_floats(rows * cols, 2)),
           weight(random_floats(cols, 3)),
           bias(random_floats(cols, 4)),
-          y(x.size()),
-          mean(static_cast<std::size_t>(rows)),
-          rstd(mean.size()),
-          partial(2 * static_cast<std::size_t>(chunks() * cols)) {}
+          y(zero_floats(rows * cols)),
+          mean(zero_floats(rows)),
+          rstd(zero_floats(rows)),
+          partial(zero_floats(2 * chunks() * cols)) {}
 
     std::int64_t chunks() const { return ceil_div(rows, chunk_rows); }
 
@@ -56,7 +56,7 @@ struct Operands {
 
     static constexpr std::int64_t chunk_rows = 32;
     std::int64_t rows, cols;
-    std::vector<float> x, dy, weight, bias, y, mean, rstd, partial;
+    Floats x, dy, weight, bias, y, mean, rstd, partial;
 };
 
 }  // namespace
@@ -66,12 +66,14 @@ void register_norm() {
         std::int64_t rows, cols;
     };
     for (const auto [rows, cols] : {Size{256, 768}, {12, 32}, {4096, 768}}) {
-        const double bytes = 4.0 * static_cast<double>(rows * cols);
-        add_case(fmt::format("layernorm/f32/{}x{}", rows, cols), {.bytes = 2 * bytes}, [rows = rows, cols = cols] {
+        const auto elements = static_cast<double>(rows * cols);
+        const Work forward{.flops = 8 * elements, .bytes = 8 * elements, .stream = Stream::copy};
+        add_case(fmt::format("layernorm/f32/{}x{}", rows, cols), forward, [rows = rows, cols = cols] {
             auto operands = std::make_shared<Operands>(rows, cols);
             return [operands] { operands->forward(); };
         });
-        add_case(fmt::format("layernorm_bwd/f32/{}x{}", rows, cols), {.bytes = 3 * bytes}, [rows = rows, cols = cols] {
+        const Work backward{.flops = 14 * elements, .bytes = 12 * elements, .stream = Stream::copy};
+        add_case(fmt::format("layernorm_bwd/f32/{}x{}", rows, cols), backward, [rows = rows, cols = cols] {
             auto operands = std::make_shared<Operands>(rows, cols);
             operands->forward();
             return [operands] { operands->backward(); };

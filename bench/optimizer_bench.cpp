@@ -1,21 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
-#include "base/ceil_div.hpp"
 #include "families.hpp"
-#include "support/bench.hpp"
+#include "support/training_step.hpp"
 
 namespace causeway::bench {
 namespace {
 
 constexpr std::int64_t piece = 1 << 16;
 
+/// Reads parameter, gradient and two moments, writes all but the gradient.
 void add_adamw(const char* size, std::int64_t n) {
-    add_case(fmt::format("adamw/f32/{}", size), {.bytes = 28.0 * static_cast<double>(n)}, [n] {
-        auto param = random_floats(n, 1);
-        const auto grad = random_floats(n, 2);
-        std::vector<float> m(param.size()), v(param.size());
+    const auto elements = static_cast<double>(n);
+    const Work work{
+        .flops = 14 * elements, .bytes = 28 * elements, .stream = Stream::adamw, .distinct_bytes = 16 * elements};
+    add_case(fmt::format("adamw/f32/{}", size), work, [n] {
+        auto param = random_floats(n, 1), grad = random_floats(n, 2), m = zero_floats(n), v = zero_floats(n);
         return [=]() mutable {
             kernels::AdamWArgs<float> args;
             args.param = param.data();
@@ -32,7 +34,9 @@ void add_adamw(const char* size, std::int64_t n) {
 }
 
 void add_sum_squares(const char* size, std::int64_t n) {
-    add_case(fmt::format("sum_squares/f32/{}", size), {.bytes = 4.0 * static_cast<double>(n)}, [n] {
+    const auto elements = static_cast<double>(n);
+    const Work work{.flops = 2 * elements, .bytes = 4 * elements, .stream = Stream::read};
+    add_case(fmt::format("sum_squares/f32/{}", size), work, [n] {
         const auto x = random_floats(n, 1);
         std::vector<double> sums(static_cast<std::size_t>(ceil_div(n, piece)));
         return [=]() mutable {
@@ -47,11 +51,30 @@ void add_sum_squares(const char* size, std::int64_t n) {
     });
 }
 
+/// All that follows the gradients in a training step: norm, clipping, AdamW, repacking of the weights. The model is one
+/// of 20.0M parameters, 18.9M of them in the matrices of six layers. Counted are the 28 bytes a parameter that have to
+/// move, and writing the packed copies; the norm could be had while the gradients are still in cache.
+void add_update() {
+    const ModelSize model{"20M", 70, 1, 16, 512, 8, 6, 2048};
+    const double width = 512, matrices = 6 * 12 * width * width,
+                 parameters = matrices + 6 * 13 * width + 2 * width + (70 + 2048) * width;
+    const Work work{.flops = 16 * parameters,
+                    .bytes = 28 * parameters + 2 * 4 * matrices,
+                    .stream = Stream::adamw,
+                    .distinct_bytes = 16 * parameters + 2 * 4 * matrices};
+    add_case(fmt::format("adamw_clip_repack/f32/{}", model.name), work, [model] {
+        auto training = std::make_shared<TrainingStep>(model);
+        training->run({Phase::step});
+        return [training] { training->run({Phase::update, Phase::pack}); };
+    });
+}
+
 }  // namespace
 
 void register_optimizer() {
     add_adamw("20M", 20'000'000);
     add_adamw("64K", 1 << 16);
+    add_update();
     add_sum_squares("20M", 20'000'000);
     add_sum_squares("64K", 1 << 16);
 }

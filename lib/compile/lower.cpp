@@ -3,18 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace causeway {
 namespace {
 
-/// Below this much work on one core, waking other threads costs more than they save: a rendezvous takes 1 to 2 us when
-/// the workers are hot and about 30 us after they have gone to sleep.
-constexpr double parallel_threshold_seconds = 20e-6;
+/// Groups of less work on one core are not shared: handing one over to threads that wait for it takes up to half a
+/// microsecond, and MachineRates is cautious by a factor of two or three.
+constexpr double share_threshold_seconds = 4e-6;
+/// Other threads are woken for phases whose shared groups have at least this much work together: waking them takes 1 to
+/// 2 us when they are hot and about 30 us after they have gone to sleep, while this thread goes on.
+constexpr double wake_threshold_seconds = 40e-6;
 
 /// What one core does at a cautious guess; only the decision between serial and parallel rests on it.
 struct MachineRates {
     double flops_per_second;
     double bytes_per_second;
+
+    double seconds(const Step& step) const {
+        // What fits L2 is there already when a small model runs step after step.
+        const double bandwidth = step.bytes < cached_bytes ? cached_speedup * bytes_per_second : bytes_per_second;
+        return std::max(step.flops / flops_per_second, step.bytes / bandwidth) +
+               static_cast<double>(step.tiles) * seconds_per_tile;
+    }
+
+    static constexpr double cached_bytes = 512 * 1024;
+    static constexpr double cached_speedup = 3;
+    static constexpr double seconds_per_tile = 100e-9;  ///< of the kernels' prologues
 };
 
 MachineRates rates_of(Isa isa) {
@@ -58,6 +73,7 @@ class Lowerer {
         add_values();
         add_nodes();
         for (std::size_t g = 0; g < schedule_.groups.size(); ++g) add_group(static_cast<std::int32_t>(g));
+        choose_parallel_phases();
         finish_lifetimes(workspace_sizes(graph_, tables_));
         return std::move(plan_);
     }
@@ -121,7 +137,7 @@ class Lowerer {
         const MachineRates rates = rates_of(plan_.isa);
         for (Step& step : steps) {
             step.node = id.index;
-            step.predicted_seconds = std::max(step.flops / rates.flops_per_second, step.bytes / rates.bytes_per_second);
+            step.predicted_seconds = rates.seconds(step);
         }
         return steps;
     }
@@ -135,8 +151,21 @@ class Lowerer {
             group.predicted_seconds += step.predicted_seconds;
             plan_.steps.push_back(std::move(step));
         }
-        group.parallel = group.tiles > 1 && group.predicted_seconds > parallel_threshold_seconds;
+        group.parallel = group.tiles > 1 && group.predicted_seconds > share_threshold_seconds;
         plan_.groups.push_back(group);
+    }
+
+    /// Decides for each phase whether to wake other threads; where not, none of its groups is shared.
+    void choose_parallel_phases() {
+        for (PhaseRange& phase : plan_.phases) {
+            const std::span<StepGroup> groups =
+                std::span(plan_.groups)
+                    .subspan(static_cast<std::size_t>(phase.first_group), static_cast<std::size_t>(phase.group_count));
+            double shared_seconds = 0;
+            for (const StepGroup& group : groups) shared_seconds += group.parallel ? group.predicted_seconds : 0;
+            phase.parallel = shared_seconds > wake_threshold_seconds;
+            for (StepGroup& group : groups) group.parallel = group.parallel && phase.parallel;
+        }
     }
 
     /// Lifetimes were found in schedule groups; the executor counts step groups.

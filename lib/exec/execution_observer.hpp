@@ -18,8 +18,8 @@ struct TileRun {
     ExecutionClock::time_point begin, end;
 };
 
-/// Told what an executor does while it does it: what it learns must be put where nothing is allocated or locked. All
-/// calls but tiles_ran come from the thread that runs the plan.
+/// Told what an executor does while it does it, on the thread that runs the plan: what is learned must be put where
+/// nothing is allocated or locked.
 class ExecutionObserver {
   public:
     virtual ~ExecutionObserver() = default;
@@ -27,9 +27,7 @@ class ExecutionObserver {
     virtual void run_ends() {}
     virtual void group_begins(std::int32_t) {}
     virtual void group_ends(std::int32_t) {}
-    /// Called on the thread that ran them, at the same time on several threads but never on two for one thread number;
-    /// between group_begins and group_ends of the step's group, which see what it wrote. A thread's tiles of one group
-    /// come in ascending order.
+    /// After group_ends of the step's group: once for each step and thread that ran some of its tiles.
     virtual void tiles_ran(const TileRun&) {}
 };
 

@@ -23,34 +23,35 @@ Executor::Executor(const ExecutionPlan& plan, Arena& arena, ThreadPool& pool) : 
 void Executor::run(Phase phase, const RunArgs& args) {
     context_.args = args;
     const PhaseRange& range = plan_.range(phase);
-    pool_.run([&] {
+    auto run_groups = [&] {
         for (ExecutionObserver* observer : observers_) observer->run_begins(phase, args);
         for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
             for (ExecutionObserver* observer : observers_) observer->group_begins(g);
             run_group(g);
-            for (ExecutionObserver* observer : observers_) observer->group_ends(g);
+            if (!observers_.empty()) tell_group_ends(g);
             if (!plan_.memory_reuse) poison_dead(g);
         }
         for (ExecutionObserver* observer : observers_) observer->run_ends();
-    });
+    };
+    pool_.run(run_groups, range.parallel);
 }
 
 void Executor::observe(ExecutionObserver& observer) {
-    open_.resize(static_cast<std::size_t>(pool_.threads()));
+    std::int32_t most_steps = 0;
+    for (const StepGroup& group : plan_.groups) most_steps = std::max(most_steps, group.step_count);
+    ran_.resize(static_cast<std::size_t>(pool_.threads()));
+    for (ThreadRuns& thread : ran_) thread.runs.reserve(static_cast<std::size_t>(most_steps));
     observers_.push_back(&observer);
 }
 
 void Executor::run_group(std::int32_t index) {
     const StepGroup& group = plan_.groups[static_cast<std::size_t>(index)];
-    auto tiles = [&](std::int64_t begin, std::int64_t end) { run_tiles(group, begin, end); };
-    auto finished = [&] { end_tile_run(ExecutionClock::now()); };
-    const Callback callback(finished);
-    if (group.parallel) {
-        pool_.parallel(group.tiles, TileWork(tiles), observers_.empty() ? nullptr : &callback);
-    } else {
-        tiles(0, group.tiles);
-        if (!observers_.empty()) finished();
+    if (!group.parallel) {
+        run_tiles(group, 0, group.tiles);
+        return;
     }
+    auto tiles = [&](std::int64_t begin, std::int64_t end) { run_tiles(group, begin, end); };
+    pool_.parallel(group.tiles, TileWork(tiles));
 }
 
 /// Tiles of a group are numbered through its steps.
@@ -70,26 +71,28 @@ void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_
     }
 }
 
-/// A thread that takes tiles of one step again and again reads the clock when it comes to another step only.
+/// Runs tiles of a step and notes it where only this thread writes until the group has ended. A thread comes to the
+/// steps of a group in their order.
 void Executor::run_observed(std::int32_t index, std::int64_t begin, std::int64_t end) {
     const int thread = ThreadPool::current_thread();
-    TileRun& open = open_[static_cast<std::size_t>(thread)].run;
-    if (open.tiles == 0 || open.step != index) {
-        const auto now = ExecutionClock::now();
-        end_tile_run(now);
-        open = {thread, index, 0, now, {}};
+    std::vector<TileRun>& runs = ran_[static_cast<std::size_t>(thread)].runs;
+    if (runs.empty() || runs.back().step != index) {
+        const auto now = runs.empty() ? ExecutionClock::now() : runs.back().end;
+        runs.push_back({thread, index, 0, now, now});
     }
-    open.tiles += end - begin;
     plan_.steps[static_cast<std::size_t>(index)].run(context_, begin, end);
+    runs.back().tiles += end - begin;
+    runs.back().end = ExecutionClock::now();
 }
 
-/// Tells what this thread has run, if anything.
-void Executor::end_tile_run(ExecutionClock::time_point end) {
-    TileRun& open = open_[static_cast<std::size_t>(ThreadPool::current_thread())].run;
-    if (open.tiles == 0) return;
-    open.end = end;
-    for (ExecutionObserver* observer : observers_) observer->tiles_ran(open);
-    open.tiles = 0;
+void Executor::tell_group_ends(std::int32_t group) {
+    for (ExecutionObserver* observer : observers_) observer->group_ends(group);
+    for (ThreadRuns& thread : ran_) {
+        for (const TileRun& run : thread.runs) {
+            for (ExecutionObserver* observer : observers_) observer->tiles_ran(run);
+        }
+        thread.runs.clear();
+    }
 }
 
 /// Without memory reuse, what is dead becomes NaN: a read after death shows.

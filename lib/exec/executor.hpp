@@ -35,27 +35,28 @@ class Executor {
     TensorView view(std::int32_t index) const;
 
     const ExecutionPlan& plan() const { return plan_; }
-    /// From the next run on, until stop_observing. The observer must outlive that. Costs a reading of the clock a step
-    /// and thread, and one more a group and thread.
+    /// From the next run on, until stop_observing. The observer must outlive that. Costs a reading of the clock each
+    /// time a thread takes tiles.
     void observe(ExecutionObserver& observer);
     void stop_observing(ExecutionObserver& observer) { std::erase(observers_, &observer); }
 
   private:
-    struct alignas(128) OpenTileRun {
-        TileRun run;  ///< with no tiles: there is none
+    /// What a thread has run of the present group; apart from the other threads' cache lines.
+    struct alignas(128) ThreadRuns {
+        std::vector<TileRun> runs;
     };
 
     void run_group(std::int32_t index);
     void run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end);
     void run_observed(std::int32_t step, std::int64_t begin, std::int64_t end);
-    void end_tile_run(ExecutionClock::time_point end);
+    void tell_group_ends(std::int32_t group);
     void poison_dead(std::int32_t group);
 
     const ExecutionPlan& plan_;
     ThreadPool& pool_;
     RunContext context_;
     std::vector<ExecutionObserver*> observers_;
-    std::vector<OpenTileRun> open_;  ///< by thread, what it is running; made when the first observer comes
+    std::vector<ThreadRuns> ran_;  ///< by thread; made when the first observer comes
 };
 
 }  // namespace causeway

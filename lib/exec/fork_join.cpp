@@ -1,15 +1,17 @@
 #include "exec/fork_join.hpp"
 
-#include <tbb/parallel_for.h>
+#include <tbb/task_group.h>
 
 // A source of its own, compiled without ThreadSanitizer: the distribution's libtbb is not instrumented, so that its
 // hand-over of a task from thread to thread looks like a race in oneTBB's headers. Our side marks fork and join.
 
 namespace causeway {
 
-void fork_join(int count, void (*body)(void* object, int i), void* object) {
-    tbb::parallel_for(
-        0, count, 1, [=](int i) { body(object, i); }, tbb::static_partitioner{});
+void fork_join(int helpers, void (*lead)(void* object), void (*help)(void* object), void* object) {
+    tbb::task_group group;
+    for (int i = 0; i < helpers; ++i) group.run([=] { help(object); });
+    lead(object);
+    group.wait();
 }
 
 }  // namespace causeway

@@ -2,9 +2,9 @@
 
 namespace causeway {
 
-/// Calls body(object, i) for i in [0, count), spread over the threads of the caller's oneTBB arena, each i once.
-/// Returns when all have returned. What the caller wrote before is seen by every call, what they wrote by the caller
-/// after.
-void fork_join(int count, void (*body)(void* object, int i), void* object);
+/// Runs lead(object) here while up to `helpers` other threads of the current oneTBB arena run help(object), each as
+/// soon as it is free; nobody waits for those that come late. Returns when all have returned. Neither may throw, and
+/// help must return once lead has.
+void fork_join(int helpers, void (*lead)(void* object), void (*help)(void* object), void* object);
 
 }  // namespace causeway

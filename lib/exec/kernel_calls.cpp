@@ -17,13 +17,7 @@ KernelCalls::KernelCalls(std::string_view isa, int threads)
 template <class F>
 void KernelCalls::run(std::int64_t tiles, double flops, F&& tile_range) {
     if (tiles == 0) return;
-    pool_.run([&] {
-        if (flops < parallel_flops) {
-            tile_range(0, tiles);
-        } else {
-            pool_.parallel(tiles, TileWork(tile_range));
-        }
-    });
+    pool_.run([&] { pool_.parallel(tiles, TileWork(tile_range)); }, flops >= parallel_flops);
 }
 
 void KernelCalls::gemm(kernels::GemmForm form, const kernels::GemmArgs<float>& args) {

@@ -10,16 +10,9 @@ double seconds_between(ExecutionClock::time_point begin, ExecutionClock::time_po
     return std::chrono::duration<double>(end - begin).count();
 }
 
-/// Room behind each thread's figures, so that no two threads write to one cache line (or the pair that is fetched).
-constexpr std::size_t padding = 128 / sizeof(double);
-
 }  // namespace
 
-Profiler::Profiler(const ExecutionPlan& plan, int threads)
-    : plan_(plan),
-      totals_(plan.groups.size()),
-      stride_(plan.steps.size() + padding),
-      busy_(stride_ * static_cast<std::size_t>(threads)) {}
+Profiler::Profiler(const ExecutionPlan& plan) : plan_(plan), totals_(plan.groups.size()), busy_(plan.steps.size()) {}
 
 void Profiler::group_begins(std::int32_t) { begin_ = ExecutionClock::now(); }
 
@@ -30,19 +23,12 @@ void Profiler::group_ends(std::int32_t group) {
 }
 
 void Profiler::tiles_ran(const TileRun& run) {
-    const std::size_t at = static_cast<std::size_t>(run.thread) * stride_ + static_cast<std::size_t>(run.step);
-    busy_[at] += seconds_between(run.begin, run.end);
+    busy_[static_cast<std::size_t>(run.step)] += seconds_between(run.begin, run.end);
 }
 
 void Profiler::reset() {
     std::ranges::fill(totals_, Total{});
     std::ranges::fill(busy_, 0.0);
-}
-
-double Profiler::busy(std::int32_t step) const {
-    double sum = 0;
-    for (std::size_t at = static_cast<std::size_t>(step); at < busy_.size(); at += stride_) sum += busy_[at];
-    return sum;
 }
 
 double Profiler::seconds() const {
@@ -52,6 +38,7 @@ double Profiler::seconds() const {
 }
 
 std::vector<ProfileRow> Profiler::rows() const {
+    const auto busy = [&](std::int32_t step) { return busy_[static_cast<std::size_t>(step)]; };
     std::map<std::string, ProfileRow> by_op;
     for (std::size_t g = 0; g < totals_.size(); ++g) {
         const StepGroup& group = plan_.groups[g];

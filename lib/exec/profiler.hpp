@@ -23,8 +23,8 @@ struct ProfileRow {
 /// predicted times where none was reported. Allocates nothing while it watches.
 class Profiler final : public ExecutionObserver {
   public:
-    /// Threads of the pool that the plan runs on. The plan must outlive the profiler.
-    explicit Profiler(const ExecutionPlan& plan, int threads = 1);
+    /// The plan must outlive the profiler.
+    explicit Profiler(const ExecutionPlan& plan);
 
     void group_begins(std::int32_t group) override;
     void group_ends(std::int32_t group) override;
@@ -44,12 +44,9 @@ class Profiler final : public ExecutionObserver {
         double seconds = 0;
         std::int64_t runs = 0;
     };
-    double busy(std::int32_t step) const;
-
     const ExecutionPlan& plan_;
     std::vector<Total> totals_;  ///< by group
-    std::size_t stride_;         ///< from one thread's steps to the next's
-    std::vector<double> busy_;   ///< seconds, by thread and step
+    std::vector<double> busy_;   ///< seconds of all threads, by step
     ExecutionClock::time_point begin_;
 };
 

@@ -5,12 +5,12 @@
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 
-#include <algorithm>
-#include <atomic>
+#include <exception>
 #include <optional>
 
 #include "base/cpu.hpp"
 #include "causeway/error.hpp"
+#include "exec/crew.hpp"
 #include "exec/float_mode.hpp"
 #include "exec/fork_join.hpp"
 #include "exec/thread_marks.hpp"
@@ -28,6 +28,8 @@ struct ThreadPool::Arena {
     int threads;
     std::optional<tbb::global_control> more;
     tbb::task_arena arena;
+    Crew crew;
+    bool has_helpers = false;  ///< seen by the leader only
 };
 
 ThreadPool::ThreadPool(int threads) {
@@ -43,53 +45,54 @@ ThreadPool::~ThreadPool() = default;
 int ThreadPool::threads() const { return arena_->threads; }
 int ThreadPool::current_thread() { return tbb::this_task_arena::current_thread_index(); }
 
-void ThreadPool::enter(const Callback& entry) {
-    arena_->arena.execute([&] {
-        const FlushDenormals flush;
-        entry();
-    });
-}
+/// One run() and what its helpers need.
+struct ThreadPool::Session {
+    const Entry& entry;
+    Crew& crew;
+    std::exception_ptr error;
 
-namespace {
+    static void lead(void* object) {
+        Session& session = *static_cast<Session*>(object);
+        try {
+            session.entry();
+        } catch (...) {
+            session.error = std::current_exception();
+        }
+        session.crew.close();
+    }
 
-/// The tiles of one parallel region. Threads take the next few whenever they are free, so a slow core holds up nobody;
-/// which thread runs a tile does not show in its result.
-struct TileQueue {
-    TileWork work;
-    const Callback* finished;
-    std::int64_t tiles;
-    std::int64_t grab;
-    std::atomic<std::int64_t> next{0};
-
-    static void drain(void* object, int) {
+    static void help(void* object) {
         seen_after(object);
-        TileQueue& queue = *static_cast<TileQueue*>(object);
         {
             const FlushDenormals flush;
-            for (;;) {
-                const std::int64_t begin = queue.next.fetch_add(queue.grab, std::memory_order_relaxed);
-                if (begin >= queue.tiles) break;
-                queue.work(begin, std::min(begin + queue.grab, queue.tiles));
-            }
-            if (queue.finished != nullptr) (*queue.finished)();
+            static_cast<Session*>(object)->crew.help();
         }
         seen_before(object);
     }
 };
 
-}  // namespace
+void ThreadPool::enter(const Entry& entry, bool helpers) {
+    helpers = helpers && arena_->threads > 1;
+    arena_->arena.execute([&] {
+        const FlushDenormals flush;
+        if (!helpers) return entry();
+        Session session{entry, arena_->crew, nullptr};
+        arena_->crew.open();
+        arena_->has_helpers = true;
+        seen_before(&session);
+        fork_join(arena_->threads - 1, Session::lead, Session::help, &session);
+        seen_after(&session);
+        arena_->has_helpers = false;
+        if (session.error) std::rethrow_exception(session.error);
+    });
+}
 
-void ThreadPool::parallel(std::int64_t tiles, TileWork work, const Callback* finished) {
-    const int threads = static_cast<int>(std::min<std::int64_t>(arena_->threads, tiles));
-    if (threads <= 1) {
+void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
+    if (arena_->has_helpers && tiles > 1) {
+        arena_->crew.share(tiles, work, arena_->threads);
+    } else {
         work(0, tiles);
-        if (finished != nullptr) (*finished)();
-        return;
     }
-    TileQueue queue{work, finished, tiles, tiles_at_a_time(tiles, threads)};
-    seen_before(&queue);
-    fork_join(threads, &TileQueue::drain, &queue);
-    seen_after(&queue);
 }
 
 }  // namespace causeway

@@ -1,36 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 
+#include "exec/tile_work.hpp"
+
 namespace causeway {
-
-/// Work cut into tiles: run(begin, end) does tiles [begin, end). A view, so that handing it over allocates nothing.
-class TileWork {
-  public:
-    template <class F>
-    explicit TileWork(F& f)
-        : object_(&f),
-          call_([](void* object, std::int64_t begin, std::int64_t end) { (*static_cast<F*>(object))(begin, end); }) {}
-    void operator()(std::int64_t begin, std::int64_t end) const { call_(object_, begin, end); }
-
-  private:
-    void* object_;
-    void (*call_)(void*, std::int64_t, std::int64_t);
-};
-
-/// Something to call without arguments, as a view too.
-class Callback {
-  public:
-    template <class F>
-    explicit Callback(F& f) : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
-    void operator()() const { call_(object_); }
-
-  private:
-    void* object_;
-    void (*call_)(void*);
-};
 
 /// A fixed number of threads, the caller among them, over a oneTBB arena. Every thread runs tiles with flush-to-zero
 /// set and gets its own floating-point state back afterwards.
@@ -48,26 +23,32 @@ class ThreadPool {
     /// same time have the same.
     static int current_thread();
 
-    /// Runs f on the calling thread inside the arena, so that the parallel regions it opens find their workers. What f
-    /// throws comes through.
+    /// Runs f on the calling thread. The other threads are called once, and help with every parallel() inside f;
+    /// without `helpers` they are left alone. What f throws comes through. One run() at a time.
     template <class F>
-    void run(F&& f) {
-        enter(Callback(f));
+    void run(F&& f, bool helpers = true) {
+        enter(Entry(f), helpers);
     }
 
-    /// Runs all tiles, each once, on all threads. To be called inside run(). Returns when every tile is done.
-    /// `finished` is called on each thread once there are no more tiles for it.
-    void parallel(std::int64_t tiles, TileWork work, const Callback* finished = nullptr);
-
-    /// Tiles that a thread takes at a time: few enough that the last ones keep nobody waiting for long.
-    static std::int64_t tiles_at_a_time(std::int64_t tiles, int threads) {
-        return std::max<std::int64_t>(1, tiles / (threads * 16));
-    }
+    /// Runs all tiles, each once, on the threads that take part. To be called inside run(), on its thread. Returns when
+    /// every tile is done.
+    void parallel(std::int64_t tiles, TileWork work);
 
   private:
-    void enter(const Callback& entry);
+    class Entry {
+      public:
+        template <class F>
+        explicit Entry(F& f) : object_(&f), call_([](void* object) { (*static_cast<F*>(object))(); }) {}
+        void operator()() const { call_(object_); }
+
+      private:
+        void* object_;
+        void (*call_)(void*);
+    };
+    void enter(const Entry& entry, bool helpers);
 
     struct Arena;
+    struct Session;
     std::unique_ptr<Arena> arena_;
 };
 

@@ -23,7 +23,7 @@ bool append(std::vector<T>& items, const T& item) {
 }  // namespace
 
 TimelineRecorder::TimelineRecorder(const ExecutionPlan& plan, int threads, const TimelineWindow& window)
-    : plan_(plan), window_(window), tracks_(static_cast<std::size_t>(threads)) {
+    : plan_(plan), window_(window), tiles_(static_cast<std::size_t>(threads)) {
     std::int64_t runs = 0, groups = 0, steps = 0;  // of a training step
     for (const Phase phase : all_phases) {
         const PhaseRange& range = plan.range(phase);
@@ -36,7 +36,7 @@ TimelineRecorder::TimelineRecorder(const ExecutionPlan& plan, int threads, const
     }
     reserve(runs_, static_cast<std::size_t>(window.count * runs));
     reserve(groups_, static_cast<std::size_t>(window.count * groups));
-    for (Track& track : tracks_) reserve(track.spans, static_cast<std::size_t>(window.count * steps));
+    for (std::vector<Span>& spans : tiles_) reserve(spans, static_cast<std::size_t>(window.count * steps));
 }
 
 void TimelineRecorder::run_begins(Phase phase, const RunArgs& args) {
@@ -70,13 +70,7 @@ void TimelineRecorder::group_ends(std::int32_t) {
 
 void TimelineRecorder::tiles_ran(const TileRun& run) {
     if (!recording_) return;
-    std::vector<Span>& spans = tracks_[static_cast<std::size_t>(run.thread)].spans;
-    if (!spans.empty() && spans.back().group_run == group_run_ && spans.back().index == run.step) {
-        spans.back().tiles += run.tiles;
-        spans.back().end = run.end;
-        return;
-    }
-    append(spans, {run.step, run.tiles, group_run_, run.begin, run.end});
+    append(tiles_[static_cast<std::size_t>(run.thread)], {run.step, run.tiles, group_run_, run.begin, run.end});
 }
 
 }  // namespace causeway

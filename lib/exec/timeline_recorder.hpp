@@ -15,9 +15,9 @@ struct TimelineWindow {
     std::int64_t micro_batches = 1;  ///< runs of phase `step` in a training step
 };
 
-/// Records what ran when on which thread over some training steps of one plan. Each thread writes to a place of its
-/// own, reserved beforehand: nothing is allocated, locked or shared while the plan runs, and what is computed does not
-/// change. Consecutive tiles that a thread takes of one step make one span: at most one a step, run and thread.
+/// Records what ran when on which thread over some training steps of one plan, in memory reserved beforehand: nothing
+/// is allocated or locked while the plan runs, and what is computed does not change. The tiles that a thread runs of a
+/// step make one span.
 class TimelineRecorder final : public ExecutionObserver {
   public:
     /// A stretch of time of a step's tiles or of a group.
@@ -49,29 +49,25 @@ class TimelineRecorder final : public ExecutionObserver {
 
     const ExecutionPlan& plan() const { return plan_; }
     const TimelineWindow& window() const { return window_; }
-    int threads() const { return static_cast<int>(tracks_.size()); }
+    int threads() const { return static_cast<int>(tiles_.size()); }
     /// The number of the thread that ran the plan: runs and groups are its.
     int caller() const { return caller_; }
     /// In order of time.
     std::span<const Run> runs() const { return runs_; }
     std::span<const Span> groups() const { return groups_; }
-    std::span<const Span> tiles(int thread) const { return tracks_[static_cast<std::size_t>(thread)].spans; }
+    std::span<const Span> tiles(int thread) const { return tiles_[static_cast<std::size_t>(thread)]; }
 
   private:
-    struct alignas(128) Track {
-        std::vector<Span> spans;
-    };
-
     const ExecutionPlan& plan_;
     TimelineWindow window_;
     std::vector<Run> runs_;
     std::vector<Span> groups_;
-    std::vector<Track> tracks_;  ///< by thread
+    std::vector<std::vector<Span>> tiles_;  ///< by thread
     std::int64_t training_step_ = 0;
     std::int64_t steps_begun_ = 0;
     std::int64_t group_run_ = 0;
     int caller_ = 0;
-    bool recording_ = false;  ///< written by the caller between parallel regions, read by all threads inside them
+    bool recording_ = false;
 };
 
 }  // namespace causeway

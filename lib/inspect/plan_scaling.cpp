@@ -1,18 +1,17 @@
 #include "inspect/plan_scaling.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <queue>
 
-#include "exec/thread_pool.hpp"
+#include "exec/crew.hpp"
 
 namespace causeway {
 namespace {
 
-/// From the start of a parallel region to its first tile and from its last tile to its end, with workers still awake:
-/// measured 1.2 to 1.8 us on two threads; oneTBB spreads the word as a binary tree.
-double rendezvous_seconds(int threads) { return 1.5e-6 * std::bit_width(static_cast<unsigned>(threads - 1)); }
+/// What it takes to hand a group to threads that wait for it and to learn that it is done: up to half a microsecond on
+/// two, and each more has to fetch the word that counts the chunks at least once.
+double handover_seconds(int threads) { return 0.4e-6 + 0.1e-6 * (threads - 1); }
 
 std::span<const Step> steps_of(const ExecutionPlan& plan, const StepGroup& group) {
     return std::span(plan.steps)
@@ -51,7 +50,7 @@ double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int core
     if (!group.parallel || threads <= 1) return group.predicted_seconds;
     std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
     for (int thread = 0; thread < threads; ++thread) free_at.push(0);
-    const std::int64_t taken = ThreadPool::tiles_at_a_time(group.tiles, threads);
+    const std::int64_t taken = Crew::chunk_tiles(group.tiles, cores);
     TileCosts costs(steps_of(plan, group));
     double end = 0;
     for (std::int64_t begin = 0; begin < group.tiles; begin += taken) {
@@ -60,7 +59,7 @@ double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int core
         free_at.push(done);
         end = std::max(end, done);
     }
-    return end + rendezvous_seconds(threads);
+    return end + handover_seconds(threads);
 }
 
 double span_seconds(const ExecutionPlan& plan, const StepGroup& group) {

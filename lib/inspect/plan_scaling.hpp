@@ -37,8 +37,8 @@ struct PartScaling {
 /// Predicts, from the plan's own costs alone, the time of each of its phases (and, of a training plan, of a training
 /// step with that many micro-batches) for each number of cores (at least 1). Tiles of a step are taken as equally long,
 /// threads take them as ThreadPool::parallel hands them out, and the cores do not slow each other down: memory keeps up
-/// with all of them. Waking and joining n threads counts 1.5 us * ceil(log2 n). The plan's costs are guesses, whose
-/// ratios say more than their sums. O(groups * cores * log cores) for each number.
+/// with all of them. Sharing a group among n threads counts 0.4 us + 0.1 us * (n - 1). The plan's costs are guesses,
+/// whose ratios say more than their sums. O(groups * cores * log cores) for each number.
 std::vector<PartScaling> predict_scaling(const ExecutionPlan& plan, std::span<const int> cores,
                                          std::int64_t micro_batches = 1);
 

@@ -20,7 +20,7 @@ std::string percent(double part, double of) { return fmt::format("{:.1f} %", of 
 std::string reason(const StepGroup& group, int cores) {
     if (!group.parallel) return "serial";
     if (group.tiles < 4 * cores) return fmt::format("{} tiles", group.tiles);
-    return "joining";
+    return "sharing";
 }
 
 std::string part_text(const ExecutionPlan& plan, const PartScaling& part) {

@@ -10,7 +10,7 @@
 namespace causeway {
 
 RunProfile::RunProfile(ModelRuntime& runtime)
-    : executor_(runtime.executor("train")), threads_(runtime.pool().threads()), profiler_(executor_.plan(), threads_) {
+    : executor_(runtime.executor("train")), threads_(runtime.pool().threads()), profiler_(executor_.plan()) {
     executor_.observe(profiler_);
 }
 

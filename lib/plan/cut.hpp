@@ -16,12 +16,13 @@ struct Cut {
     std::int64_t begin(std::int64_t tile) const { return std::min(tile * grain, total); }
 };
 
-/// Rows of `cols` elements in tiles of about 16 Ki elements: 64 KiB of floats, which stay in a core's L1 and L2, and
-/// some microseconds of work.
+/// Elements of a tile of elementwise work: 16 KiB of floats, which stay in L1, and half a microsecond to one.
+inline constexpr std::int64_t tile_elements = 4096;
+/// Rows of `cols` elements in tiles of about tile_elements.
 inline Cut cut_rows(std::int64_t rows, std::int64_t cols) {
-    return {rows, std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(cols, 1))};
+    return {rows, std::max<std::int64_t>(1, tile_elements / std::max<std::int64_t>(cols, 1))};
 }
-inline Cut cut_elements(std::int64_t elements) { return {elements, 16384}; }
+inline Cut cut_elements(std::int64_t elements) { return {elements, tile_elements}; }
 /// Columns of a reduction over rows: whole cache lines, wide enough to stream.
 inline Cut cut_columns(std::int64_t cols) { return {cols, 256}; }
 

@@ -73,7 +73,7 @@ struct StepGroup {
     std::int32_t step_count = 0;
     std::int64_t tiles = 0;
     double predicted_seconds = 0;  ///< on one core
-    bool parallel = false;         ///< worth waking other threads for
+    bool parallel = false;         ///< worth sharing with threads that are there already
 };
 
 /// A value with its place and the groups it is alive in (inclusive).
@@ -115,6 +115,7 @@ struct MemoryPlan {
 struct PhaseRange {
     std::int32_t first_group = 0;
     std::int32_t group_count = 0;
+    bool parallel = false;  ///< worth waking other threads for
 };
 
 /// The complete, fixed list of what a mode of a model runs, with every buffer placed.

@@ -1,6 +1,5 @@
 #include "exec/execution_observer.hpp"
 
-#include <atomic>
 #include <vector>
 
 #include "exec/small_model.hpp"
@@ -26,14 +25,15 @@ class Counter final : public ExecutionObserver {
     }
     void group_ends(std::int32_t group) override {
         in_order &= group_ == group;
+        ended_ = group_;
         group_ = -1;
         ++groups;
     }
     void tiles_ran(const TileRun& run) override {
-        const StepGroup& group = plan_.groups[static_cast<std::size_t>(group_)];
+        const StepGroup& group = plan_.groups[static_cast<std::size_t>(ended_)];
         const bool of_group = run.step >= group.first_step && run.step < group.first_step + group.step_count;
         const bool known = run.thread >= 0 && run.thread < threads_;
-        if (!of_group || !known || run.begin > run.end) strange.store(true);
+        if (!of_group || !known || run.begin > run.end) strange = true;
         tiles_[static_cast<std::size_t>(run.step)] += run.tiles;
     }
 
@@ -46,13 +46,13 @@ class Counter final : public ExecutionObserver {
 
     int runs = 0, groups = 0;
     bool in_order = true;
-    std::atomic<bool> strange{false};
+    bool strange = false;
 
   private:
     const ExecutionPlan& plan_;
     int threads_;
-    std::vector<std::atomic<std::int64_t>> tiles_;  ///< by step
-    std::int32_t group_ = -1;
+    std::vector<std::int64_t> tiles_;  ///< by step
+    std::int32_t group_ = -1, ended_ = -1;
 };
 
 }  // namespace

@@ -51,17 +51,17 @@ TEST_CASE("Work, span and speed-up of a plan made by hand", "[inspect]") {
     REQUIRE(step.cores.size() == cores.size());
     CHECK(step.cores[0].speed_up == Approx(1));
     CHECK(step.cores[0].groups[0].lost_seconds == 0);
-    // 8 tiles on 4 cores are two rounds; a rendezvous of 4 counts 3 us.
-    CHECK(step.cores[2].seconds == Approx(0.030 + 3e-6));
+    // 8 tiles on 4 cores are two rounds; sharing among 4 counts 0.7 us.
+    CHECK(step.cores[2].seconds == Approx(0.030 + 0.7e-6));
     CHECK(step.cores[2].groups.front().group == 0);
     CHECK(step.cores[2].groups.front().lost_seconds == Approx(0.0075));
     // 16 cores find no more than 8 tiles.
-    CHECK(step.cores[4].seconds == Approx(step.cores[3].seconds));
+    CHECK(step.cores[4].seconds == Approx(step.cores[3].seconds).epsilon(1e-3));
 
     const PartScaling& update = parts[2];
     CHECK(update.span_seconds == Approx(0.024));
     // Two cores: 4+4+24 against 4+4, since tiles are taken in order.
-    CHECK(update.cores[1].seconds == Approx(0.032 + 1.5e-6));
+    CHECK(update.cores[1].seconds == Approx(0.032 + 0.5e-6));
 
     CHECK(parts[0].work_seconds == Approx(3 * 0.090 + 0.040));
     CHECK(parts[0].cores[2].seconds == Approx(3 * step.cores[2].seconds + update.cores[2].seconds));

@@ -62,16 +62,16 @@ TEST_CASE("The profiler divides a group's time by the steps' predicted times", "
 
 TEST_CASE("Where threads tell what their tiles took, a group's time is divided by that", "[inspect]") {
     const ExecutionPlan plan = hand_made_plan();
-    Profiler profiler(plan, 2);
+    Profiler profiler(plan);
     const auto ran = [&](int thread, std::int32_t step, int milliseconds) {
         const ExecutionClock::time_point begin{};
         profiler.tiles_ran({thread, step, 1, begin, begin + std::chrono::milliseconds(milliseconds)});
     };
     profiler.group_begins(0);
+    profiler.group_ends(0);
     ran(0, 0, 1);
     ran(1, 0, 1);
     ran(1, 1, 6);
-    profiler.group_ends(0);
     const std::vector<ProfileRow> rows = profiler.rows();
     CHECK(row_of(rows, "a").busy_seconds == Approx(0.002));
     CHECK(row_of(rows, "b").busy_seconds == Approx(0.006));
