@@ -115,7 +115,8 @@ Json cores_json(const ExecutionPlan& plan, const CoreScaling& on) {
                                   {"steps", group_label(plan, group.group)},
                                   {"work_seconds", group.work_seconds},
                                   {"seconds", group.seconds},
-                                  {"lost_seconds", group.lost_seconds}});
+                                  {"lost_seconds", group.lost_seconds},
+                                  {"sharing_seconds", group.sharing_seconds}});
     }
     return json;
 }

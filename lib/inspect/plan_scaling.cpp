@@ -11,7 +11,7 @@ namespace {
 
 /// What it takes to hand a group to threads that wait for it and to learn that it is done: up to half a microsecond on
 /// two, and each more has to fetch the word that counts the chunks at least once.
-double handover_seconds(int threads) { return 0.4e-6 + 0.1e-6 * (threads - 1); }
+double handover_seconds(int threads) { return threads > 1 ? 0.4e-6 + 0.1e-6 * (threads - 1) : 0; }
 
 std::span<const Step> steps_of(const ExecutionPlan& plan, const StepGroup& group) {
     return std::span(plan.steps)
@@ -44,10 +44,14 @@ class TileCosts {
     std::int64_t left_;  ///< tiles of steps_[at_]
 };
 
+int threads_of(const StepGroup& group, int cores) {
+    return group.parallel ? static_cast<int>(std::min<std::int64_t>(cores, group.tiles)) : 1;
+}
+
 /// As ThreadPool::parallel does it: whoever is free takes the next tiles.
 double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int cores) {
-    const int threads = static_cast<int>(std::min<std::int64_t>(cores, group.tiles));
-    if (!group.parallel || threads <= 1) return group.predicted_seconds;
+    const int threads = threads_of(group, cores);
+    if (threads <= 1) return group.predicted_seconds;
     std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
     for (int thread = 0; thread < threads; ++thread) free_at.push(0);
     const std::int64_t taken = Crew::chunk_tiles(group.tiles, cores);
@@ -81,7 +85,8 @@ void add_phase(const ExecutionPlan& plan, Phase phase, double times, PartScaling
         for (CoreScaling& on : part.cores) {
             const double seconds = times * group_seconds(plan, group, on.cores);
             on.seconds += seconds;
-            on.groups.push_back({g, work, seconds, std::max(0.0, seconds - work / on.cores)});
+            const double sharing = times * handover_seconds(threads_of(group, on.cores));
+            on.groups.push_back({g, work, seconds, std::max(0.0, seconds - work / on.cores), sharing});
         }
     }
 }

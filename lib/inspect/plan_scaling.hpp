@@ -15,6 +15,8 @@ struct GroupScaling {
     double work_seconds = 0;  ///< on one core
     double seconds = 0;       ///< on that many
     double lost_seconds = 0;  ///< beyond work / cores
+    double sharing_seconds =
+        0;  ///< of these, what it takes to hand the group to threads; the rest is waiting for tiles
 };
 
 /// How a part of a plan would fare on a number of cores.

@@ -17,10 +17,10 @@ using Align = TextTable::Align;
 std::string percent(double part, double of) { return fmt::format("{:.1f} %", of > 0 ? 100 * part / of : 0); }
 
 /// What keeps a group from running faster, as far as its plan shows it.
-std::string reason(const StepGroup& group, int cores) {
+std::string reason(const StepGroup& group, const GroupScaling& scaling) {
     if (!group.parallel) return "serial";
-    if (group.tiles < 4 * cores) return fmt::format("{} tiles", group.tiles);
-    return "sharing";
+    if (scaling.sharing_seconds > scaling.lost_seconds / 2) return "sharing";
+    return fmt::format("{} tiles", group.tiles);
 }
 
 std::string part_text(const ExecutionPlan& plan, const PartScaling& part) {
@@ -41,7 +41,7 @@ std::string part_text(const ExecutionPlan& plan, const PartScaling& part) {
         if (!on.groups.empty() && on.groups.front().lost_seconds > 0) {
             const GroupScaling& worst = on.groups.front();
             cells.push_back(group_label(plan, worst.group));
-            cells.push_back(reason(plan.groups[static_cast<std::size_t>(worst.group)], on.cores));
+            cells.push_back(reason(plan.groups[static_cast<std::size_t>(worst.group)], worst));
             cells.push_back(percent(worst.lost_seconds, on.seconds));
         }
         table.add(std::move(cells));

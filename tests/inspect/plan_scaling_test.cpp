@@ -55,6 +55,8 @@ TEST_CASE("Work, span and speed-up of a plan made by hand", "[inspect]") {
     CHECK(step.cores[2].seconds == Approx(0.030 + 0.7e-6));
     CHECK(step.cores[2].groups.front().group == 0);
     CHECK(step.cores[2].groups.front().lost_seconds == Approx(0.0075));
+    CHECK(step.cores[2].groups.front().sharing_seconds == 0);
+    CHECK(step.cores[2].groups.back().sharing_seconds == Approx(0.7e-6));
     // 16 cores find no more than 8 tiles.
     CHECK(step.cores[4].seconds == Approx(step.cores[3].seconds).epsilon(1e-3));
 
