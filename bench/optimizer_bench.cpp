@@ -65,7 +65,7 @@ void add_update() {
     add_case(fmt::format("adamw_clip_repack/f32/{}", model.name), work, [model] {
         auto training = std::make_shared<TrainingStep>(model);
         training->run({Phase::step});
-        return [training] { training->run({Phase::update, Phase::pack}); };
+        return [training] { training->run({Phase::update}); };
     });
 }
 

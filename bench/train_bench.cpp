@@ -14,7 +14,7 @@ void add_step(const char* family, const ModelSize& model) {
     add_case(fmt::format("{}/f32/{}", family, model.name), work, [model] {
         auto training = std::make_shared<TrainingStep>(model);
         const auto bytes = static_cast<double>(training->plan().memory.total());
-        return Run([training] { training->run({Phase::step, Phase::update, Phase::pack}); }, bytes);
+        return Run([training] { training->run({Phase::step, Phase::update}); }, bytes);
     });
 }
 

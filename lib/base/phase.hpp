@@ -5,8 +5,8 @@
 
 namespace causeway {
 
-/// The parts of a plan that are run one by one: repack the weights; forward (and backward) of one micro-batch; the
-/// optimizer's update.
+/// The parts of a plan that are run one by one: pack the weights after somebody has set them; forward (and backward) of
+/// one micro-batch; the optimizer's update, which renews the packed copies too.
 enum class Phase { pack, step, update };
 inline constexpr std::array all_phases{Phase::pack, Phase::step, Phase::update};
 

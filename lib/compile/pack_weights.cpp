@@ -33,24 +33,57 @@ std::vector<WeightUse> packed_uses(const Graph& graph, const Node& node, const K
     return uses;
 }
 
+/// The attributes and the first input of a pack_weight node.
+Attributes packing(const Graph& graph, ValueId weight, bool transposed, const KernelTables& tables) {
+    return {{"form", std::string(transposed ? "nt" : "nn")},
+            {"stored_elements", packed_elements(graph.shape(weight), transposed, tables)}};
+}
+
+using PackedCopies = std::map<PackedKey, ValueId>;
+
+/// Copies an adamw node so that it leaves the packed copies of its parameter up to date: that of form nt is written by
+/// the node itself, panel by panel; that of form nn, whose panels lie across the rows, by a node of its own.
+void copy_update(GraphRewriter& rewriter, const Node& node, const PackedCopies& packed, const KernelTables& tables) {
+    const Graph& from = rewriter.from();
+    Node update = rewriter.translate(node);
+    update.outputs = rewriter.outputs(node);
+    const std::int32_t weight = node.input(0).index;
+    if (const auto nt = packed.find({weight, true}); nt != packed.end()) {
+        update.inputs.resize(ops::adamw_packed_input + 1);
+        update.inputs[ops::adamw_packed_input] = nt->second;
+        Value renewed = rewriter.to().value(nt->second);
+        renewed.name += ".updated";
+        renewed.alias_of = nt->second;
+        update.outputs.push_back(rewriter.to().add_value(std::move(renewed)));
+    }
+    const ValueId updated = update.outputs[0];
+    rewriter.to().copy_node(std::move(update));
+    if (const auto nn = packed.find({weight, false}); nn != packed.end()) {
+        rewriter.to().emit(ops::pack_weight(), rewriter.to().value(nn->second).name + ".updated", {updated, nn->second},
+                           packing(from, node.input(0), false, tables), Phase::update);
+    }
+}
+
 }  // namespace
 
 Graph pack_weights(const Graph& graph, const KernelTables& tables) {
     GraphRewriter rewriter(graph);
-    std::map<PackedKey, ValueId> packed;
+    PackedCopies packed;
     for (const Node& node : graph.nodes()) {
         for (const WeightUse& use : packed_uses(graph, node, tables)) {
             const ValueId weight = node.input(use.weight_input);
             ValueId& copy = packed[{weight.index, use.transposed}];
             if (copy) continue;
-            const std::string form = use.transposed ? "nt" : "nn";
-            copy = rewriter.to().emit(
-                ops::pack_weight(), graph.value(weight).name + ".packed_" + form, {rewriter.value(weight)},
-                {{"form", form}, {"stored_elements", packed_elements(graph.shape(weight), use.transposed, tables)}},
-                Phase::pack);
+            const char* suffix = use.transposed ? ".packed_nt" : ".packed_nn";
+            copy = rewriter.to().emit(ops::pack_weight(), graph.value(weight).name + suffix, {rewriter.value(weight)},
+                                      packing(graph, weight, use.transposed, tables), Phase::pack);
         }
     }
     for (const Node& node : graph.nodes()) {
+        if (node.op == &ops::adamw()) {
+            copy_update(rewriter, node, packed, tables);
+            continue;
+        }
         Node copy = rewriter.translate(node);
         copy.outputs = rewriter.outputs(node);
         for (const WeightUse& use : packed_uses(graph, node, tables)) {

@@ -26,7 +26,8 @@ Graph fuse_epilogue(const Graph& graph);
 /// An add whose operand is a norm's input gradient joins the layernorm_backward node.
 Graph fuse_norm_residual(const Graph& graph);
 
-/// Prepends pack nodes for the weights whose GEMMs want a packed copy, and hands the copies to their users.
+/// Prepends pack nodes for the weights whose GEMMs want a packed copy, hands the copies to their users, and lets the
+/// update phase renew them with the parameters.
 Graph pack_weights(const Graph& graph, const KernelTables& tables);
 
 }  // namespace causeway

@@ -7,12 +7,19 @@
 
 // Adam with decoupled weight decay (Loshchilov, Hutter 2019, algorithm 2). The gradient of the sum of losses becomes
 // that of the mean, clipped to max_grad_norm, by one factor: min(1, max / (norm + 1e-6)) / valid tokens, norm that of
-// the mean.
+// the mean. Where the GEMMs read a packed copy of the parameter, each panel is packed anew while its rows are in cache.
 
 namespace causeway::ops {
 namespace {
 
-enum Input : std::size_t { param_input, gradient_input, m_input, v_input, norm_input };
+enum Input : std::size_t {
+    param_input,
+    gradient_input,
+    m_input,
+    v_input,
+    norm_input,
+    packed_input = adamw_packed_input
+};
 
 std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     const TensorDesc& param = input_desc(graph, node, param_input);
@@ -21,14 +28,19 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
                 fmt::format("input {} is {}, the parameter {}", i, shape_text(graph, node, i),
                             shape_text(graph, node, param_input)));
     }
-    return {{"", param, Role::parameter, param_input},
-            {"m", param, Role::state, m_input},
-            {"v", param, Role::state, v_input}};
+    std::vector<OutputSpec> outputs{{"", param, Role::parameter, param_input},
+                                    {"m", param, Role::state, m_input},
+                                    {"v", param, Role::state, v_input}};
+    if (node.input(packed_input)) {
+        outputs.push_back({"packed", input_desc(graph, node, packed_input), Role::packed, packed_input});
+    }
+    return outputs;
 }
 
 Cost cost(const Graph& graph, const Node& node) {
-    const double elements = static_cast<double>(graph.shape(node.input(param_input)).elements());
-    return {14 * elements, 7 * static_cast<double>(graph.value(node.input(param_input)).desc.bytes())};
+    const TensorDesc& param = graph.value(node.input(param_input)).desc;
+    const std::int64_t packed = node.input(packed_input) ? graph.value(node.input(packed_input)).desc.bytes() : 0;
+    return {14 * static_cast<double>(param.shape.elements()), static_cast<double>(7 * param.bytes() + packed)};
 }
 
 /// What multiplies the summed gradient; NaN when the norm is not finite, and the update is then left out.
@@ -39,33 +51,70 @@ double gradient_scale(double summed_norm, double valid_tokens, double max_norm) 
     return clip / valid_tokens;
 }
 
-void lower(LowerContext& context) {
+/// The elements a tile updates, and with a packed copy the panels they make up: whole rows, `panel_rows` a panel.
+struct Tiles {
+    Cut cut;  ///< of elements, or of panels
+    std::int64_t panel_rows = 0;
+    std::int64_t rows = 0, cols = 0;
+
+    template <class T>
+    Tiles(const LowerContext& context, const kernels::KernelTable<T>& table)
+        : cut(cut_elements(context.in_shape(param_input).elements())) {
+        if (!context.node().input(packed_input)) return;
+        rows = context.in_shape(param_input)[0];
+        cols = context.in_shape(param_input)[1];
+        panel_rows = table.gemm.packed_elements(1, 1);
+        cut = cut_rows(table.gemm.panels(rows), panel_rows * cols);
+    }
+};
+
+template <class T>
+TileFunction update_tiles(const LowerContext& context, const kernels::KernelTable<T>& table, const Tiles& tiles) {
     const Attributes& attributes = context.attributes();
     const double beta1 = attributes.get<double>("beta1"), beta2 = attributes.get<double>("beta2"),
                  eps = attributes.get<double>("eps"), weight_decay = attributes.get<double>("weight_decay"),
                  max_norm = attributes.get<double>("max_grad_norm");
-    const Cut cut = cut_elements(context.in_shape(param_input).elements());
     const BufferRef param = context.in(param_input), gradient = context.in(gradient_input), m = context.in(m_input),
-                    v = context.in(v_input), norm = context.in(norm_input);
+                    v = context.in(v_input), norm = context.in(norm_input), packed = context.in(packed_input);
+    return [=, update = table.optimizer.adamw, pack = table.gemm.pack_nt](const RunContext& run, std::int64_t begin,
+                                                                          std::int64_t end) {
+        const double scale = gradient_scale(*run.at<const double>(norm), run.args.valid_tokens, max_norm);
+        if (std::isnan(scale)) return;
+        const double step = static_cast<double>(run.args.step);
+        const kernels::AdamWArgs<T> args{run.at<T>(param),
+                                         run.at<const T>(gradient),
+                                         run.at<T>(m),
+                                         run.at<T>(v),
+                                         run.args.learning_rate,
+                                         beta1,
+                                         beta2,
+                                         eps,
+                                         weight_decay,
+                                         1 - std::pow(beta1, step),
+                                         1 - std::pow(beta2, step),
+                                         scale};
+        if (!packed) return update(args, tiles.cut.begin(begin), tiles.cut.begin(end));
+        for (std::int64_t panel = tiles.cut.begin(begin); panel < tiles.cut.begin(end); ++panel) {
+            const std::int64_t row = panel * tiles.panel_rows, last = std::min(row + tiles.panel_rows, tiles.rows);
+            update(args, row * tiles.cols, last * tiles.cols);
+            pack(args.param, tiles.cols, tiles.rows, tiles.cols, run.at<T>(packed), panel, panel + 1);
+        }
+    };
+}
+
+void lower(LowerContext& context) {
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
-        const auto kernel = table.optimizer.adamw;
-        context.stage(
-            "", cut.tiles(), cost(context.graph(), context.node()),
-            [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
-                const double scale = gradient_scale(*run.at<const double>(norm), run.args.valid_tokens, max_norm);
-                if (std::isnan(scale)) return;
-                const double step = static_cast<double>(run.args.step);
-                kernel({run.at<T>(param), run.at<const T>(gradient), run.at<T>(m), run.at<T>(v), run.args.learning_rate,
-                        beta1, beta2, eps, weight_decay, 1 - std::pow(beta1, step), 1 - std::pow(beta2, step), scale},
-                       cut.begin(begin), cut.begin(end));
-            });
+        const Tiles tiles(context, table);
+        context.stage("", tiles.cut.tiles(), cost(context.graph(), context.node()),
+                      update_tiles(context, table, tiles));
     });
 }
 
 }  // namespace
 
 const OpDef& adamw() {
-    static const OpDef def{"adamw", "AdamW update of one parameter, in place", infer, nullptr, cost, nullptr, lower};
+    static const OpDef def{
+        "adamw", "AdamW update of one parameter and its packed copy, in place", infer, nullptr, cost, nullptr, lower};
     return def;
 }
 

@@ -42,5 +42,6 @@ const OpDef& adamw();        ///< param, gradient, m, v, norm -> param, m, v
 // Inputs that only fusion gives, by the passes' names for them.
 inline constexpr std::size_t linear_residual_input = 4;      ///< linear's [residual]
 inline constexpr std::size_t layernorm_dresidual_input = 7;  ///< layernorm_backward's [dresidual]
+inline constexpr std::size_t adamw_packed_input = 5;         ///< adamw's [packed]
 
 }  // namespace causeway::ops

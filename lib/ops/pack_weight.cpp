@@ -3,7 +3,8 @@
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 
-// A copy of a weight (N,K) in the panels that the plan's GEMM reads: form "nt" for y = x W^T, "nn" for dx = dy W.
+// A copy of a weight (N,K) in the panels that the plan's GEMM reads: form "nt" for y = x W^T, "nn" for dx = dy W. Input
+// 1, when given, is an older copy that is written over.
 
 namespace causeway::ops {
 namespace {
@@ -14,7 +15,7 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     TensorDesc packed = weight;
     packed.layout = node.attributes.get<std::string>("form") == "nt" ? Layout::packed_nt : Layout::packed_nn;
     packed.stored_elements = node.attributes.get<std::int64_t>("stored_elements");
-    return {{"", packed, Role::packed}};
+    return {{"", packed, Role::packed, node.input(1) ? 1 : -1}};
 }
 
 Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 0); }

@@ -149,7 +149,6 @@ void Trainer::update(StepReport& report) {
     report.grad_norm = grad_norm_[0] / args.valid_tokens;
     // The update step of the plan has seen the same norm and left the parameters alone.
     if (!std::isfinite(report.grad_norm)) throw_not_finite(report.step, "gradient norm", report.grad_norm);
-    train_->executor->run(Phase::pack, args);
     ++updates_;
 }
 

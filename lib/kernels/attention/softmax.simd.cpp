@@ -1,5 +1,6 @@
 #include "kernels/attention/softmax_row.hpp"
 #include "kernels/families.hpp"
+#include "kernels/integers.hpp"
 #include "kernels/vec_math.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
@@ -54,14 +55,29 @@ void row_scale(float* y, std::int64_t cols, float factor) {
     if (c < cols) store_partial(y + c, load_partial(y + c, cols - c) * Vec(factor), cols - c);
 }
 
+/// Rows that go through the three passes together: while the maximum or the sum of one is gathered across the lanes,
+/// the next has work to do.
+constexpr std::int64_t row_block = 4;
+/// Columns up to which that pays; a longer row has enough work of its own.
+constexpr std::int64_t short_row = 256;
+
+/// count <= row_block.
+void softmax_rows(const float* x, float* y, std::int64_t cols, std::int64_t count) {
+    float base[row_block], factor[row_block];
+    for (std::int64_t r = 0; r < count; ++r) {
+        const float top = row_max(x + r * cols, cols);
+        base[r] = top == -infinity ? 0.0f : top;  // a row of all -inf has the sum 0
+    }
+    for (std::int64_t r = 0; r < count; ++r) {
+        const float sum = row_exp(x + r * cols, y + r * cols, cols, base[r]);
+        factor[r] = sum == 0.0f ? 0.0f : 1.0f / sum;
+    }
+    for (std::int64_t r = 0; r < count; ++r) row_scale(y + r * cols, cols, factor[r]);
+}
+
 }  // namespace
 
-void softmax_row(const float* x, float* y, std::int64_t cols) {
-    const float top = row_max(x, cols);
-    const float base = top == -infinity ? 0.0f : top;  // a row of all -inf has the sum 0
-    const float sum = row_exp(x, y, cols, base);
-    row_scale(y, cols, sum == 0.0f ? 0.0f : 1.0f / sum);
-}
+void softmax_row(const float* x, float* y, std::int64_t cols) { softmax_rows(x, y, cols, 1); }
 
 float row_dot(const float* x, const float* y, std::int64_t cols) {
     Vec total[unroll] = {Vec(0.0f), Vec(0.0f), Vec(0.0f), Vec(0.0f)};
@@ -80,7 +96,10 @@ float row_dot(const float* x, const float* y, std::int64_t cols) {
 namespace {
 
 void forward(const float* x, float* y, std::int64_t cols, std::int64_t row_begin, std::int64_t row_end) {
-    for (std::int64_t r = row_begin; r < row_end; ++r) softmax_row(x + r * cols, y + r * cols, cols);
+    const std::int64_t block = cols <= short_row ? row_block : 1;
+    for (std::int64_t r = row_begin; r < row_end; r += block) {
+        softmax_rows(x + r * cols, y + r * cols, cols, least(block, row_end - r));
+    }
 }
 
 void backward(const float* y, const float* dy, float* dx, std::int64_t cols, std::int64_t row_begin,

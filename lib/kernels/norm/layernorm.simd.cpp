@@ -52,6 +52,9 @@ Statistics statistics_of(const float* x, std::int64_t cols) {
     return {mean, moments_about(x, cols, mean).squares / count};
 }
 
+/// Asks for the row after next: the statistics of a row read it at once, faster than the hardware fetches ahead.
+void prefetch_ahead(const float* x, std::int64_t cols) { __builtin_prefetch(x + 2 * cols); }
+
 void normalize_row(const float* x, const LayerNormForwardArgs<float>& args, float mean, float rstd, float* y) {
     const std::int64_t cols = args.cols;
     const Vec m(mean);
@@ -60,11 +63,13 @@ void normalize_row(const float* x, const LayerNormForwardArgs<float>& args, floa
     if (args.bias != nullptr) {
 #pragma GCC unroll 2
         for (; c + lanes <= cols; c += lanes) {
+            prefetch_ahead(x + c, cols);
             store(y + c, xsimd::fma((load(x + c) - m) * scale, load(args.weight + c), load(args.bias + c)));
         }
     } else {
 #pragma GCC unroll 2
         for (; c + lanes <= cols; c += lanes) {
+            prefetch_ahead(x + c, cols);
             store(y + c, (load(x + c) - m) * scale * load(args.weight + c));
         }
     }
