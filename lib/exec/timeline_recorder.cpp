@@ -40,7 +40,7 @@ TimelineRecorder::TimelineRecorder(const ExecutionPlan& plan, int threads, const
 }
 
 void TimelineRecorder::run_begins(Phase phase, const RunArgs& args) {
-    // Micro-batches of a training step share its number; its update and pack follow them.
+    // Micro-batches of a training step share its number; its update follows them.
     if (phase == Phase::step && (steps_begun_ == 0 || args.step != training_step_)) {
         training_step_ = args.step;
         ++steps_begun_;

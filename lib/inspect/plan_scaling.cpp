@@ -112,9 +112,8 @@ std::vector<PartScaling> predict_scaling(const ExecutionPlan& plan, std::span<co
     std::vector<PartScaling> parts;
     if (plan.range(Phase::update).group_count > 0) {
         parts.push_back(empty_part("training step", cores));
-        for (const Phase phase : {Phase::step, Phase::update, Phase::pack}) {
-            add_phase(plan, phase, phase == Phase::step ? static_cast<double>(micro_batches) : 1, parts.back());
-        }
+        add_phase(plan, Phase::step, static_cast<double>(micro_batches), parts.back());
+        add_phase(plan, Phase::update, 1, parts.back());
     }
     for (const Phase phase : {Phase::step, Phase::update, Phase::pack}) {
         if (plan.range(phase).group_count == 0) continue;

@@ -135,7 +135,7 @@ std::string scaling_text(const ExecutionPlan& plan, const std::vector<PartScalin
     }
     return text +
            "Predicted from the plan's own costs, with memory that keeps up with all cores: where it does not, steps\n"
-           "that move much and compute little (adamw, packing) gain less.\n";
+           "that move much and compute little (adamw) gain less.\n";
 }
 
 }  // namespace causeway
