@@ -19,6 +19,7 @@
 #include "train/metrics.hpp"
 #include "train/trainer.hpp"
 #include "train_progress.hpp"
+#include "train_watch.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -31,7 +32,9 @@ constexpr const char* footer =
     "Examples:\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/kjv_bytes\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/mine --set data.path=my.txt --set train.max_steps=500\n"
-    "  causeway train configs/repeat_h4.json --out build/runs/repeat_h4 --overwrite --quiet";
+    "  causeway train configs/repeat_h4.json --out build/runs/repeat_h4 --overwrite --quiet\n"
+    "  causeway train configs/kjv_bytes.json --out build/runs/profiled --set train.max_steps=50 --profile\n"
+    "  causeway train configs/kjv_bytes.json --out build/runs/traced --set train.max_steps=10 --trace trace.json";
 
 struct Arguments {
     std::string config;
@@ -39,6 +42,7 @@ struct Arguments {
     std::vector<std::string> overrides;
     bool quiet = false;
     bool overwrite = false;
+    TrainWatchOptions watch;
 };
 
 std::vector<std::string> files_of(const RunFolder& run) { return {run.config(), run.metrics(), run.parameters()}; }
@@ -59,11 +63,13 @@ void check_folder(const RunFolder& run, bool overwrite) {
     }
 }
 
-/// Makes the folder, empty of an older run, with the config of this one.
-void begin_run(const RunFolder& run, const Config& config) {
+/// Makes the folder, empty of an older run, with the config of this one. What is to be written at the end must be
+/// writable now.
+void begin_run(const RunFolder& run, const Config& config, const std::string& trace) {
     std::error_code error;
     std::filesystem::create_directories(run.folder, error);
     if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", run.folder, error.message()));
+    if (!trace.empty()) const AtomicFile trial(trace);
     for (const std::string& file : files_of(run)) std::filesystem::remove(file, error);
     write_text_atomically(run.config(), to_json(config));
 }
@@ -115,10 +121,11 @@ std::string summary_text(const train::RunResult& result, std::int64_t steps, con
 /// through after what was learned is saved.
 class TrainingRun {
   public:
-    TrainingRun(train::Trainer& trainer, const RunFolder& run, const RunFacts& facts, bool quiet)
+    TrainingRun(train::Trainer& trainer, const RunFolder& run, const RunFacts& facts, const Arguments& arguments)
         : trainer_(trainer),
           run_(run),
-          quiet_(quiet),
+          quiet_(arguments.quiet),
+          watch_(trainer, arguments.watch),
           metrics_(run.metrics()),
           display_(facts, stdout_is_terminal(), stdout_has_colour()) {}
 
@@ -127,6 +134,7 @@ class TrainingRun {
         hooks.stop = &signal_.flag();
         hooks.on_step = [this](const train::Progress& progress) {
             metrics_.write(progress);
+            watch_.after_step(progress);
             say([&] { display_.show(progress); });
         };
         train::RunResult result;
@@ -139,6 +147,8 @@ class TrainingRun {
         trainer_.save(run_.folder);
         say([&] { display_.finish(); });
         say([&] { print(summary_text(result, trainer_.steps_done(), run_.folder)); });
+        const std::string seen = watch_.finish(result);
+        say_always([&] { print(seen); });
         return outcome();
     }
 
@@ -146,7 +156,12 @@ class TrainingRun {
     /// Says something on standard output. When nobody listens any more the run ends as after Ctrl-C.
     template <class F>
     void say(F&& f) {
-        if (quiet_ || !lost_output_.empty()) return;
+        if (!quiet_) say_always(f);
+    }
+
+    template <class F>
+    void say_always(F&& f) {
+        if (!lost_output_.empty()) return;
         try {
             f();
         } catch (const OutputError& error) {
@@ -179,6 +194,7 @@ class TrainingRun {
     train::Trainer& trainer_;
     RunFolder run_;
     bool quiet_;
+    TrainWatch watch_;
     StopSignal signal_;
     train::MetricsWriter metrics_;
     TrainProgress display_;
@@ -194,8 +210,8 @@ int run_train(const Arguments& arguments) {
     const RunFacts facts{config.train.max_steps, config.train.log_every, trainer.flops_per_step(),
                          arguments.quiet ? 0 : measure_flop_peak(trainer.plan("train").isa, trainer.threads())};
     if (!arguments.quiet) print(start_text(arguments, trainer, available, facts.peak_flops_per_second));
-    begin_run(run, config);
-    return TrainingRun(trainer, run, facts, arguments.quiet)();
+    begin_run(run, config, arguments.watch.trace);
+    return TrainingRun(trainer, run, facts, arguments)();
 }
 
 }  // namespace
@@ -207,7 +223,8 @@ Command add_train(CLI::App& app) {
     sub->add_option("--out", arguments->out, "Folder for the run, made if need be")->required()->type_name("DIR");
     add_overrides(sub, arguments->overrides);
     sub->add_flag("--overwrite", arguments->overwrite, "Replace a run that is in DIR already");
-    sub->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
+    sub->add_flag("--quiet", arguments->quiet, "Print nothing but errors, and the table of --profile");
+    add_watch_options(sub, arguments->watch);
     sub->footer(footer);
     return {sub, [arguments] { return run_train(*arguments); }};
 }

@@ -47,10 +47,14 @@ bool Crew::run_one() {
     return false;
 }
 
+std::int64_t Crew::chunk_tiles(std::int64_t tiles, int threads) {
+    return std::max<std::int64_t>(1, tiles / (threads * chunks_per_thread));
+}
+
 void Crew::share(std::int64_t tiles, TileWork work, int threads) {
     work_ = work;
     tiles_ = tiles;
-    chunk_tiles_ = std::max<std::int64_t>(1, tiles / (threads * chunks_per_thread));
+    chunk_tiles_ = chunk_tiles(tiles, threads);
     chunks_ = ceil_div(tiles, chunk_tiles_);
     done_.store(0, std::memory_order_relaxed);
     waiting_.store(chunks_, std::memory_order_release);

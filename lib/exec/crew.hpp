@@ -24,6 +24,9 @@ class Crew {
     /// Helper: takes part until the leader closes.
     void help();
 
+    /// Tiles that a thread takes at a time: few enough that a slow core holds up nobody.
+    static std::int64_t chunk_tiles(std::int64_t tiles, int threads);
+
   private:
     static constexpr std::int64_t closed = -1;
 

@@ -24,14 +24,24 @@ void Executor::run(Phase phase, const RunArgs& args) {
     context_.args = args;
     const PhaseRange& range = plan_.range(phase);
     auto run_groups = [&] {
+        for (ExecutionObserver* observer : observers_) observer->run_begins(phase, args);
         for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
-            if (observer_ != nullptr) observer_->group_begins(g);
+            for (ExecutionObserver* observer : observers_) observer->group_begins(g);
             run_group(g);
-            if (observer_ != nullptr) observer_->group_ends(g);
+            if (!observers_.empty()) tell_group_ends(g);
             if (!plan_.memory_reuse) poison_dead(g);
         }
+        for (ExecutionObserver* observer : observers_) observer->run_ends();
     };
     pool_.run(run_groups, range.parallel);
+}
+
+void Executor::observe(ExecutionObserver& observer) {
+    std::int32_t most_steps = 0;
+    for (const StepGroup& group : plan_.groups) most_steps = std::max(most_steps, group.step_count);
+    ran_.resize(static_cast<std::size_t>(pool_.threads()));
+    for (ThreadRuns& thread : ran_) thread.runs.reserve(static_cast<std::size_t>(most_steps));
+    observers_.push_back(&observer);
 }
 
 void Executor::run_group(std::int32_t index) {
@@ -45,13 +55,43 @@ void Executor::run_group(std::int32_t index) {
 }
 
 /// Tiles of a group are numbered through its steps.
-void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) const {
+void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) {
     std::int64_t first = 0;  // of the step
     for (std::int32_t s = group.first_step; s < group.first_step + group.step_count && first < end; ++s) {
         const Step& step = plan_.steps[static_cast<std::size_t>(s)];
         const std::int64_t from = std::max(begin, first), to = std::min(end, first + step.tiles);
-        if (from < to) step.run(context_, from - first, to - first);
+        if (from < to) {
+            if (observers_.empty()) {
+                step.run(context_, from - first, to - first);
+            } else {
+                run_observed(s, from - first, to - first);
+            }
+        }
         first += step.tiles;
+    }
+}
+
+/// Runs tiles of a step and notes it where only this thread writes until the group has ended. A thread comes to the
+/// steps of a group in their order.
+void Executor::run_observed(std::int32_t index, std::int64_t begin, std::int64_t end) {
+    const int thread = ThreadPool::current_thread();
+    std::vector<TileRun>& runs = ran_[static_cast<std::size_t>(thread)].runs;
+    if (runs.empty() || runs.back().step != index) {
+        const auto now = runs.empty() ? ExecutionClock::now() : runs.back().end;
+        runs.push_back({thread, index, 0, now, now});
+    }
+    plan_.steps[static_cast<std::size_t>(index)].run(context_, begin, end);
+    runs.back().tiles += end - begin;
+    runs.back().end = ExecutionClock::now();
+}
+
+void Executor::tell_group_ends(std::int32_t group) {
+    for (ExecutionObserver* observer : observers_) observer->group_ends(group);
+    for (ThreadRuns& thread : ran_) {
+        for (const TileRun& run : thread.runs) {
+            for (ExecutionObserver* observer : observers_) observer->tiles_ran(run);
+        }
+        thread.runs.clear();
     }
 }
 

@@ -2,21 +2,15 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/phase.hpp"
 #include "exec/arena.hpp"
+#include "exec/execution_observer.hpp"
 #include "exec/thread_pool.hpp"
 #include "plan/execution_plan.hpp"
 
 namespace causeway {
-
-/// Told about each step group as it ends; see Profiler. Called on the thread that runs the plan.
-class ExecutionObserver {
-  public:
-    virtual ~ExecutionObserver() = default;
-    virtual void group_begins(std::int32_t group) = 0;
-    virtual void group_ends(std::int32_t group) = 0;
-};
 
 /// Runs the phases of one plan in an arena. Several executors may share an arena and a pool, one running at a time.
 /// Nothing is allocated, locked or formatted while a phase runs; the result does not depend on the number of threads.
@@ -41,18 +35,28 @@ class Executor {
     TensorView view(std::int32_t index) const;
 
     const ExecutionPlan& plan() const { return plan_; }
-    /// Null: nobody is told.
-    void observe(ExecutionObserver* observer) { observer_ = observer; }
+    /// From the next run on, until stop_observing. The observer must outlive that. Costs a reading of the clock each
+    /// time a thread takes tiles.
+    void observe(ExecutionObserver& observer);
+    void stop_observing(ExecutionObserver& observer) { std::erase(observers_, &observer); }
 
   private:
+    /// What a thread has run of the present group; apart from the other threads' cache lines.
+    struct alignas(128) ThreadRuns {
+        std::vector<TileRun> runs;
+    };
+
     void run_group(std::int32_t index);
-    void run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end) const;
+    void run_tiles(const StepGroup& group, std::int64_t begin, std::int64_t end);
+    void run_observed(std::int32_t step, std::int64_t begin, std::int64_t end);
+    void tell_group_ends(std::int32_t group);
     void poison_dead(std::int32_t group);
 
     const ExecutionPlan& plan_;
     ThreadPool& pool_;
     RunContext context_;
-    ExecutionObserver* observer_ = nullptr;
+    std::vector<ExecutionObserver*> observers_;
+    std::vector<ThreadRuns> ran_;  ///< by thread; made when the first observer comes
 };
 
 }  // namespace causeway

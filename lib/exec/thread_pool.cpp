@@ -43,6 +43,7 @@ ThreadPool::ThreadPool(int threads) {
 ThreadPool::~ThreadPool() = default;
 
 int ThreadPool::threads() const { return arena_->threads; }
+int ThreadPool::current_thread() { return tbb::this_task_arena::current_thread_index(); }
 
 /// One run() and what its helpers need.
 struct ThreadPool::Session {

@@ -19,6 +19,10 @@ class ThreadPool {
 
     int threads() const;
 
+    /// Inside run(): the number of this thread among those of the pool, in [0, threads()); no two that run tiles at the
+    /// same time have the same.
+    static int current_thread();
+
     /// Runs f on the calling thread. The other threads are called once, and help with every parallel() inside f;
     /// without `helpers` they are left alone. What f throws comes through. One run() at a time.
     template <class F>

@@ -267,10 +267,10 @@ RunArgs prepare(ModelRuntime& runtime, Executor& executor, const Config& config,
 }
 
 void run(Executor& executor, ExecutionObserver& observer, const RunArgs& args) {
-    executor.observe(&observer);
+    executor.observe(observer);
     executor.run(Phase::step, args);
     executor.run(Phase::update, args);
-    executor.observe(nullptr);
+    executor.stop_observing(observer);
 }
 
 /// What the plain loops in double make of a case.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "inspect/plan_scaling.hpp"
 #include "inspect/recompute_table.hpp"
 #include "plan/execution_plan.hpp"
 
@@ -33,10 +34,17 @@ PlanSummary summarize(const ExecutionPlan& plan);
 /// bytes, predicted time, serial or parallel) and a table of the values with their places and lifetimes.
 std::string plan_text(const ExecutionPlan& plan);
 
+/// What can go into a plan's JSON beside the plan itself.
+struct PlanTables {
+    std::vector<RecomputeCost> recompute;  ///< of each choice of train.recompute
+    std::vector<PartScaling> scaling;      ///< of predict_scaling
+};
+
 /// The same, complete, as JSON: "summary", "phases", "groups", "steps", "nodes", "values". Sizes are in bytes, times in
-/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups. "recompute" has the cost of each
-/// choice of train.recompute, when given.
-std::string plan_json(const ExecutionPlan& plan, const std::vector<RecomputeCost>& recompute = {});
+/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups. "recompute" and "scaling" are there
+/// when the tables are: an object a choice, and an object a part with its numbers of cores and the groups that lose time
+/// on them, most first.
+std::string plan_json(const ExecutionPlan& plan, const PlanTables& tables = {});
 
 /// The dataflow graph for Graphviz: nodes as boxes in one cluster a phase, values as edges with their shapes.
 std::string plan_dot(const ExecutionPlan& plan);

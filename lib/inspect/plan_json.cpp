@@ -115,9 +115,34 @@ Json recompute_json(const RecomputeCost& cost) {
             {"predicted_seconds_step", cost.predicted_seconds_step}};
 }
 
+Json cores_json(const ExecutionPlan& plan, const CoreScaling& on) {
+    Json json{{"cores", on.cores}, {"seconds", on.seconds}, {"speed_up", on.speed_up}};
+    json["groups"] = Json::array();
+    for (const GroupScaling& group : on.groups) {
+        if (group.lost_seconds <= 0) break;
+        json["groups"].push_back({{"group", group.group},
+                                  {"steps", group_label(plan, group.group)},
+                                  {"work_seconds", group.work_seconds},
+                                  {"seconds", group.seconds},
+                                  {"lost_seconds", group.lost_seconds},
+                                  {"sharing_seconds", group.sharing_seconds}});
+    }
+    return json;
+}
+
+Json scaling_json(const ExecutionPlan& plan, const PartScaling& part) {
+    Json json{{"part", part.part},
+              {"work_seconds", part.work_seconds},
+              {"span_seconds", part.span_seconds},
+              {"serial_seconds", part.serial_seconds}};
+    json["cores"] = Json::array();
+    for (const CoreScaling& on : part.cores) json["cores"].push_back(cores_json(plan, on));
+    return json;
+}
+
 }  // namespace
 
-std::string plan_json(const ExecutionPlan& plan, const std::vector<RecomputeCost>& recompute) {
+std::string plan_json(const ExecutionPlan& plan, const PlanTables& tables) {
     const PlanView view(plan);
     Json json{{"mode", plan.mode},
               {"dtype", std::string(to_string(plan.dtype))},
@@ -137,7 +162,8 @@ std::string plan_json(const ExecutionPlan& plan, const std::vector<RecomputeCost
     for (std::size_t i = 0; i < plan.steps.size(); ++i) json["steps"].push_back(step_json(view, i));
     for (const PlannedNode& node : plan.nodes) json["nodes"].push_back(node_json(node));
     for (const PlannedValue& value : plan.values) json["values"].push_back(value_json(value));
-    for (const RecomputeCost& cost : recompute) json["recompute"].push_back(recompute_json(cost));
+    for (const RecomputeCost& cost : tables.recompute) json["recompute"].push_back(recompute_json(cost));
+    for (const PartScaling& part : tables.scaling) json["scaling"].push_back(scaling_json(plan, part));
     return json.dump(2) + "\n";
 }
 

@@ -66,3 +66,29 @@ TEST_CASE("A training plan ends with what each choice of recomputation costs, ot
     CHECK_FALSE(nlohmann::json::parse(with({"--json", "--mode", "eval"})).contains("recompute"));
     CHECK(with({"--mode", "eval"}).find("attention_free") == std::string::npos);
 }
+
+TEST_CASE("plan --cores predicts speed-ups as a table and in the JSON") {
+    const Outcome all = call({"plan", config_path("kjv_bytes.json"), "--cores", "all"});
+    CHECK(all.code == 0);
+    CHECK_THAT(all.out, contains("training step: work ") && contains("\nstep: work ") && contains("\nupdate: work ") &&
+                            contains("\npack: work ") && contains("\n  128  ") &&
+                            contains("lose the most on 128 cores") && contains("h.*."));
+    const Outcome one = call({"plan", config_path("kjv_bytes.json"), "--cores", "4", "--mode", "eval"});
+    CHECK(one.code == 0);
+    CHECK(one.out.find("training step") == std::string::npos);
+    CHECK_THAT(one.out, contains("lose the most on 4 cores"));
+    const Outcome json = call({"plan", config_path("kjv_bytes.json"), "--cores", "1,2,8", "--json"});
+    const auto parsed = nlohmann::json::parse(json.out);
+    const auto& cores = parsed.at("scaling").at(0).at("cores");
+    REQUIRE(cores.size() == 3);
+    CHECK(cores[0].at("speed_up").get<double>() == Approx(1));
+    CHECK(cores[1].at("speed_up").get<double>() > 1.5);
+    CHECK(cores[2].at("speed_up").get<double>() > cores[1].at("speed_up").get<double>());
+    CHECK(!cores[2].at("groups").empty());
+    for (const std::string wrong : {"0", "many", "1,", "1,,2", "1025"}) {
+        const Outcome outcome = call({"plan", config_path("kjv_bytes.json"), "--cores", wrong});
+        CHECK(outcome.code == 2);
+        CHECK_THAT(outcome.err, contains("--cores: found " + wrong + ", expected "));
+    }
+    CHECK(call({"plan", config_path("kjv_bytes.json"), "--cores", "2", "--dot"}).code == 2);
+}

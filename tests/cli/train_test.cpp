@@ -297,3 +297,60 @@ TEST_CASE("A run that diverges says where, and keeps what it had") {
     CHECK_THAT(outcome.err, contains("causeway train: step "));
     CHECK(check_saved(run) > 0);
 }
+
+TEST_CASE("--profile ends a run with a table of its ops, quiet or not, and after Ctrl-C") {
+    const TemporaryFolder folder;
+    const Outcome outcome = call(tiny_training(folder.file("run"), {"--profile"}));
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, contains("profile of 12 training steps on ") && contains("peaks measured: ") &&
+                                contains("linear_weight_gradient") && contains("adam") && contains("all ops") &&
+                                contains("outside the plan") && contains("evaluation  ") &&
+                                contains(" in 2 passes\n") && contains("metrics and progress"));
+    const Outcome quiet = call(tiny_training(folder.file("quiet"), {"--profile", "--quiet"}));
+    CHECK(quiet.out.starts_with("profile of 12 training steps on "));
+    bool sent = false;
+    std::vector<std::string> arguments = endless_training(folder.file("stopped"));
+    arguments.push_back("--profile");
+    const Outcome stopped = run_causeway({arguments, Stdout::pipe, {}, [&](pid_t process, const std::string& out) {
+                                              if (sent || out.find("step ") == std::string::npos) return;
+                                              sent = kill(process, SIGINT) == 0;
+                                          }});
+    CHECK(stopped.code == 130);
+    CHECK_THAT(stopped.out, contains("profile of ") && contains("all ops"));
+}
+
+TEST_CASE("--trace writes a Chrome trace of some steps, and changes nothing of what is learned") {
+    const TemporaryFolder folder;
+    const auto traced_steps = [&](const std::string& run, const std::vector<std::string>& more) {
+        // In the folder of the run, which is made first.
+        const std::string file = folder.file(run) + "/trace.json";
+        std::vector<std::string> arguments{"--trace", file};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = call(tiny_training(folder.file(run), arguments));
+        CHECK(outcome.code == 0);
+        CHECK(outcome.err == "");
+        std::vector<std::string> steps;
+        const json trace = json::parse(content_of(file));
+        for (const json& event : trace.at("traceEvents")) {
+            if (event.value("cat", "") == "training step") steps.push_back(event.at("name"));
+        }
+        return steps;
+    };
+    CHECK(traced_steps("a", {}).size() == 5);
+    CHECK(traced_steps("b", {"--trace-steps", "2", "--profile"}) ==
+          std::vector<std::string>{"training step 2", "training step 3"});
+    CHECK(traced_steps("c", {"--trace-steps", "100"}).size() == 11);
+    CHECK(traced_steps("d", {"--set", "train.max_steps=1"}) == std::vector<std::string>{"training step 1"});
+    CHECK(call(tiny_training(folder.file("plain"))).code == 0);
+    for (const std::string run : {"a", "b"}) {
+        CHECK(content_of(folder.file(run) + "/model.safetensors") ==
+              content_of(folder.file("plain") + "/model.safetensors"));
+    }
+    // Where it cannot be written is said before the first step.
+    const Outcome nowhere = call(tiny_training(folder.file("e"), {"--trace", folder.file("no/such/trace.json")}));
+    CHECK(nowhere.code == 1);
+    CHECK_THAT(nowhere.err, contains("no/such/trace.json"));
+    CHECK(!std::filesystem::exists(folder.file("e") + "/metrics.jsonl"));
+    CHECK(call(tiny_training(folder.file("e"), {"--trace-steps", "3"})).code == 2);
+    CHECK(call(tiny_training(folder.file("e"), {"--trace", "t.json", "--trace-steps", "0"})).code == 2);
+}

@@ -46,7 +46,7 @@ TEST_CASE("A plan's JSON has the choices when they are given", "[inspect]") {
     SharedLayout shared;
     const ExecutionPlan plan = compile(resolved(tiny_config()), {}, shared);
     CHECK_FALSE(nlohmann::json::parse(plan_json(plan)).contains("recompute"));
-    const auto json = nlohmann::json::parse(plan_json(plan, recompute_costs(resolved(tiny_config()))));
+    const auto json = nlohmann::json::parse(plan_json(plan, {recompute_costs(resolved(tiny_config())), {}}));
     REQUIRE(json.at("recompute").size() == 3);
     CHECK(json.at("recompute").at(0).at("choice") == "none");
     CHECK(json.at("recompute").at(0).at("chosen") == true);

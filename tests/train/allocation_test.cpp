@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "inspect/run_profile.hpp"
+#include "inspect/run_timeline.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "train/allocation_counter.hpp"
@@ -65,6 +67,14 @@ TEST_CASE("a training step on several threads allocates nothing outside libtbb")
         for (int window = 1; window < 5 && fewest > 0; ++window) fewest = std::min(fewest, count_steps(trainer).own);
         CHECK(fewest == 0);
     }
+}
+
+TEST_CASE("a training step whose time is profiled and recorded allocates nothing") {
+    Trainer trainer(small_gpt2({"runtime.threads=1", "train.gradient_accumulation_steps=2"}));
+    const RunProfile profile(trainer.runtime());
+    const RunTimeline timeline(trainer.runtime(), {1, 15, 2});
+    CHECK(count_steps(trainer).own == 0);
+    CHECK(timeline.complete());
 }
 
 TEST_CASE("evaluating allocates nothing, nor does writing metrics") {

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inspect/run_profile.hpp"
+#include "inspect/run_timeline.hpp"
 #include "support/catch.hpp"
 #include "support/under_sanitizer.hpp"
 #include "train/train_support.hpp"
@@ -114,6 +116,17 @@ TEST_CASE("the seed decides: the same one repeats a run, another one does not") 
     const Config config = small_gpt2(), other = small_gpt2({"train.seed=8"});
     CHECK(train_steps(config, 5) == train_steps(config, 5));
     CHECK(train_steps(config, 1).losses != train_steps(other, 1).losses);
+}
+
+TEST_CASE("profiling and recording a run changes no bit of it") {
+    for (const std::string threads : {"runtime.threads=1", "runtime.threads=3"}) {
+        const Config config = byte_model({threads});
+        Trainer trainer(config);
+        const RunProfile profile(trainer.runtime());
+        const RunTimeline timeline(trainer.runtime(), {1, 3, 1});
+        for (int i = 0; i < 5; ++i) trainer.step();
+        CHECK(values_of(trainer.parameters()) == train_steps(config, 5).parameters);
+    }
 }
 
 TEST_CASE("evaluating between steps changes nothing of the training") {

@@ -1,0 +1,76 @@
+#include "exec/timeline_recorder.hpp"
+
+#include "exec/thread_pool.hpp"
+
+namespace causeway {
+namespace {
+
+/// Reserves room for that many, with every page of it touched.
+template <class T>
+void reserve(std::vector<T>& items, std::size_t count) {
+    items.resize(count);
+    items.clear();
+}
+
+/// Appends unless the room is used up, so that nothing is ever allocated.
+template <class T>
+bool append(std::vector<T>& items, const T& item) {
+    if (items.size() == items.capacity()) return false;
+    items.push_back(item);
+    return true;
+}
+
+}  // namespace
+
+TimelineRecorder::TimelineRecorder(const ExecutionPlan& plan, int threads, const TimelineWindow& window)
+    : plan_(plan), window_(window), tiles_(static_cast<std::size_t>(threads)) {
+    std::int64_t runs = 0, groups = 0, steps = 0;  // of a training step
+    for (const Phase phase : all_phases) {
+        const PhaseRange& range = plan.range(phase);
+        const std::int64_t times = phase == Phase::step ? window.micro_batches : 1;
+        runs += times;
+        groups += times * range.group_count;
+        for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
+            steps += times * plan.groups[static_cast<std::size_t>(g)].step_count;
+        }
+    }
+    reserve(runs_, static_cast<std::size_t>(window.count * runs));
+    reserve(groups_, static_cast<std::size_t>(window.count * groups));
+    for (std::vector<Span>& spans : tiles_) reserve(spans, static_cast<std::size_t>(window.count * steps));
+}
+
+void TimelineRecorder::run_begins(Phase phase, const RunArgs& args) {
+    // Micro-batches of a training step share its number; its update follows them.
+    if (phase == Phase::step && (steps_begun_ == 0 || args.step != training_step_)) {
+        training_step_ = args.step;
+        ++steps_begun_;
+        recording_ = steps_begun_ > window_.skip && steps_begun_ <= window_.skip + window_.count;
+    }
+    if (!recording_) return;
+    caller_ = ThreadPool::current_thread();
+    const auto now = ExecutionClock::now();
+    recording_ = append(runs_, {phase, training_step_, now, now});
+}
+
+void TimelineRecorder::run_ends() {
+    if (recording_) runs_.back().end = ExecutionClock::now();
+}
+
+void TimelineRecorder::group_begins(std::int32_t group) {
+    if (!recording_) return;
+    ++group_run_;
+    const std::int64_t tiles = plan_.groups[static_cast<std::size_t>(group)].tiles;
+    const auto now = ExecutionClock::now();
+    recording_ = append(groups_, {group, tiles, group_run_, now, now});
+}
+
+void TimelineRecorder::group_ends(std::int32_t) {
+    if (recording_) groups_.back().end = ExecutionClock::now();
+}
+
+void TimelineRecorder::tiles_ran(const TileRun& run) {
+    if (!recording_) return;
+    append(tiles_[static_cast<std::size_t>(run.thread)], {run.step, run.tiles, group_run_, run.begin, run.end});
+}
+
+}  // namespace causeway

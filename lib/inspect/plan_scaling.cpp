@@ -1,0 +1,127 @@
+#include "inspect/plan_scaling.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "exec/crew.hpp"
+
+namespace causeway {
+namespace {
+
+/// What it takes to hand a group to threads that wait for it and to learn that it is done: up to half a microsecond on
+/// two, and each more has to fetch the word that counts the chunks at least once.
+double handover_seconds(int threads) { return threads > 1 ? 0.4e-6 + 0.1e-6 * (threads - 1) : 0; }
+
+std::span<const Step> steps_of(const ExecutionPlan& plan, const StepGroup& group) {
+    return std::span(plan.steps)
+        .subspan(static_cast<std::size_t>(group.first_step), static_cast<std::size_t>(group.step_count));
+}
+
+double tile_seconds(const Step& step) { return step.predicted_seconds / static_cast<double>(step.tiles); }
+
+/// The predicted seconds of consecutive pieces of a group's tiles.
+class TileCosts {
+  public:
+    explicit TileCosts(std::span<const Step> steps) : steps_(steps), left_(steps.empty() ? 0 : steps.front().tiles) {}
+
+    /// Of the next `tiles`.
+    double next(std::int64_t tiles) {
+        double seconds = 0;
+        while (tiles > 0 && at_ < steps_.size()) {
+            const std::int64_t taken = std::min(tiles, left_);
+            seconds += static_cast<double>(taken) * tile_seconds(steps_[at_]);
+            tiles -= taken;
+            left_ -= taken;
+            if (left_ == 0 && ++at_ < steps_.size()) left_ = steps_[at_].tiles;
+        }
+        return seconds;
+    }
+
+  private:
+    std::span<const Step> steps_;
+    std::size_t at_ = 0;
+    std::int64_t left_;  ///< tiles of steps_[at_]
+};
+
+int threads_of(const StepGroup& group, int cores) {
+    return group.parallel ? static_cast<int>(std::min<std::int64_t>(cores, group.tiles)) : 1;
+}
+
+/// As ThreadPool::parallel does it: whoever is free takes the next tiles.
+double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int cores) {
+    const int threads = threads_of(group, cores);
+    if (threads <= 1) return group.predicted_seconds;
+    std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
+    for (int thread = 0; thread < threads; ++thread) free_at.push(0);
+    const std::int64_t taken = Crew::chunk_tiles(group.tiles, cores);
+    TileCosts costs(steps_of(plan, group));
+    double end = 0;
+    for (std::int64_t begin = 0; begin < group.tiles; begin += taken) {
+        const double done = free_at.top() + costs.next(std::min(taken, group.tiles - begin));
+        free_at.pop();
+        free_at.push(done);
+        end = std::max(end, done);
+    }
+    return end + handover_seconds(threads);
+}
+
+double span_seconds(const ExecutionPlan& plan, const StepGroup& group) {
+    if (!group.parallel) return group.predicted_seconds;
+    double longest = 0;
+    for (const Step& step : steps_of(plan, group)) longest = std::max(longest, tile_seconds(step));
+    return longest;
+}
+
+/// Adds the groups of a phase to a part that runs it so many times.
+void add_phase(const ExecutionPlan& plan, Phase phase, double times, PartScaling& part) {
+    const PhaseRange& range = plan.range(phase);
+    for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
+        const StepGroup& group = plan.groups[static_cast<std::size_t>(g)];
+        const double work = times * group.predicted_seconds;
+        part.work_seconds += work;
+        part.span_seconds += times * span_seconds(plan, group);
+        if (!group.parallel) part.serial_seconds += work;
+        for (CoreScaling& on : part.cores) {
+            const double seconds = times * group_seconds(plan, group, on.cores);
+            on.seconds += seconds;
+            const double sharing = times * handover_seconds(threads_of(group, on.cores));
+            on.groups.push_back({g, work, seconds, std::max(0.0, seconds - work / on.cores), sharing});
+        }
+    }
+}
+
+PartScaling empty_part(std::string name, std::span<const int> cores) {
+    PartScaling part;
+    part.part = std::move(name);
+    for (const int count : cores) part.cores.push_back({count, 0, 1, {}});
+    return part;
+}
+
+void finish(PartScaling& part) {
+    for (CoreScaling& on : part.cores) {
+        on.speed_up = on.seconds > 0 ? part.work_seconds / on.seconds : 1;
+        std::ranges::stable_sort(on.groups, std::greater<>(), &GroupScaling::lost_seconds);
+    }
+}
+
+}  // namespace
+
+std::vector<PartScaling> predict_scaling(const ExecutionPlan& plan, std::span<const int> cores,
+                                         std::int64_t micro_batches) {
+    std::vector<PartScaling> parts;
+    if (plan.range(Phase::update).group_count > 0) {
+        parts.push_back(empty_part("training step", cores));
+        add_phase(plan, Phase::step, static_cast<double>(micro_batches), parts.back());
+        add_phase(plan, Phase::update, 1, parts.back());
+    }
+    for (const Phase phase : {Phase::step, Phase::update, Phase::pack}) {
+        if (plan.range(phase).group_count == 0) continue;
+        parts.push_back(empty_part(std::string(to_string(phase)), cores));
+        add_phase(plan, phase, 1, parts.back());
+    }
+    for (PartScaling& part : parts) finish(part);
+    return parts;
+}
+
+}  // namespace causeway
