@@ -8,9 +8,10 @@
 namespace causeway {
 namespace {
 
-/// Groups of less work on one core are not shared: handing one over to threads that wait for it takes up to half a
-/// microsecond, and MachineRates is cautious by a factor of two or three.
-constexpr double share_threshold_seconds = 4e-6;
+/// Groups of less work on one core are not shared. Handing one over to threads that wait for it takes a fraction of a
+/// microsecond, but what the other core wrote has to come out of its cache, which takes as long as the work itself when
+/// that is little. MachineRates is cautious by a factor of two or three.
+constexpr double share_threshold_seconds = 20e-6;
 /// Other threads are woken for phases whose shared groups have at least this much work together: waking them takes 1 to
 /// 2 us when they are hot and about 30 us after they have gone to sleep, while this thread goes on.
 constexpr double wake_threshold_seconds = 40e-6;
@@ -27,7 +28,7 @@ struct MachineRates {
                static_cast<double>(step.tiles) * seconds_per_tile;
     }
 
-    static constexpr double cached_bytes = 512 * 1024;
+    static constexpr double cached_bytes = 1024 * 1024;
     static constexpr double cached_speedup = 3;
     static constexpr double seconds_per_tile = 100e-9;  ///< of the kernels' prologues
 };

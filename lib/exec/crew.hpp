@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "exec/tile_work.hpp"
 
@@ -9,36 +10,47 @@ namespace causeway {
 
 /// How the threads of a pool share one group of tiles after another. Helpers stay from the first group to the last and
 /// spin in between, so that handing a group over takes a few hundred nanoseconds instead of a wake-up. The leader never
-/// waits for a helper that has not come yet, or was sent off its core between two chunks: it does their share itself.
+/// waits for a helper that has not come yet, or was sent off its core between two claims: it does their share itself.
 ///
-/// One word says how many chunks of the group nobody has taken. Who takes one (compare-exchange) keeps the group from
-/// ending, so what describes the group is read after that only.
+/// Thread i of n first does the i-th part of the tiles, so that the rows it wrote in one group are those it reads in
+/// the next, from its own cache; then it takes from what others have left. What is left of a part is one word; who
+/// changes it (compare-exchange) has claimed tiles, which keeps the group from ending, so what describes the group is
+/// read after that only.
 class Crew {
   public:
-    /// Leader: lets helpers in. No helper of an earlier time may still be there.
-    void open() { waiting_.store(0, std::memory_order_relaxed); }
-    /// Leader: runs all tiles, each once, together with the helpers; returns when every tile is done.
-    void share(std::int64_t tiles, TileWork work, int threads);
-    /// Leader: sends the helpers home.
-    void close() { waiting_.store(closed, std::memory_order_release); }
-    /// Helper: takes part until the leader closes.
-    void help();
+    /// Threads, the leader among them.
+    explicit Crew(int threads);
 
-    /// Tiles that a thread takes at a time: few enough that a slow core holds up nobody.
-    static std::int64_t chunk_tiles(std::int64_t tiles, int threads);
+    /// Leader: lets helpers in. No helper of an earlier time may still be there.
+    void open() { closed_.store(false, std::memory_order_relaxed); }
+    /// Leader: runs all tiles, each once, together with the helpers; returns when every tile is done. tiles < 2^31.
+    void share(std::int64_t tiles, TileWork work);
+    /// Leader: sends the helpers home.
+    void close() { closed_.store(true, std::memory_order_release); }
+    /// Helper `thread`, 1 to threads - 1: takes part until the leader closes.
+    void help(int thread);
 
   private:
-    static constexpr std::int64_t closed = -1;
+    struct Range {
+        std::int64_t begin, end;
+    };
+    /// Tiles nobody has claimed, one cache line a part.
+    struct alignas(64) Part {
+        std::atomic<std::uint64_t> left{0};  ///< begin in the upper half, end in the lower
+    };
+    enum class Side { front, back };
 
-    /// Takes one chunk of the group and runs it; false when none is left.
-    bool run_one();
+    /// Claims some of the tiles left of a part: at the front for its own thread, at the back for others. Empty when
+    /// none are left.
+    Range claim(int part, Side side);
+    /// Runs what this thread can claim, first of its own part; returns how many tiles that were.
+    std::int64_t work_off(int thread);
 
-    alignas(64) std::atomic<std::int64_t> waiting_{closed};  ///< chunks nobody has taken
-    alignas(64) std::atomic<std::int64_t> done_{0};          ///< chunks that have been run
-    alignas(64) TileWork work_;
-    std::int64_t tiles_ = 0;
-    std::int64_t chunks_ = 0;
-    std::int64_t chunk_tiles_ = 1;
+    int threads_;
+    std::unique_ptr<Part[]> parts_;
+    alignas(64) std::atomic<std::int64_t> done_by_helpers_{0};  ///< tiles
+    alignas(64) std::atomic<bool> closed_{true};
+    TileWork work_;
 };
 
 }  // namespace causeway

@@ -18,7 +18,7 @@
 namespace causeway {
 
 struct ThreadPool::Arena {
-    explicit Arena(int count) : threads(count), arena(count) {
+    explicit Arena(int count) : threads(count), arena(count), crew(count) {
         // More threads than cores are given only when the whole process allows them; fewer need no such word, and the
         // caller's own use of oneTBB stays as it is.
         if (count > tbb::info::default_concurrency()) {
@@ -65,7 +65,7 @@ struct ThreadPool::Session {
         seen_after(object);
         {
             const FlushDenormals flush;
-            static_cast<Session*>(object)->crew.help();
+            static_cast<Session*>(object)->crew.help(current_thread());
         }
         seen_before(object);
     }
@@ -89,7 +89,7 @@ void ThreadPool::enter(const Entry& entry, bool helpers) {
 
 void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
     if (arena_->has_helpers && tiles > 1) {
-        arena_->crew.share(tiles, work, arena_->threads);
+        arena_->crew.share(tiles, work);
     } else {
         work(0, tiles);
     }

@@ -4,8 +4,6 @@
 #include <functional>
 #include <queue>
 
-#include "exec/crew.hpp"
-
 namespace causeway {
 namespace {
 
@@ -48,17 +46,16 @@ int threads_of(const StepGroup& group, int cores) {
     return group.parallel ? static_cast<int>(std::min<std::int64_t>(cores, group.tiles)) : 1;
 }
 
-/// As ThreadPool::parallel does it: whoever is free takes the next tiles.
+/// Close to what ThreadPool::parallel does: whoever is free takes the next tile.
 double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int cores) {
     const int threads = threads_of(group, cores);
     if (threads <= 1) return group.predicted_seconds;
     std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
     for (int thread = 0; thread < threads; ++thread) free_at.push(0);
-    const std::int64_t taken = Crew::chunk_tiles(group.tiles, cores);
     TileCosts costs(steps_of(plan, group));
     double end = 0;
-    for (std::int64_t begin = 0; begin < group.tiles; begin += taken) {
-        const double done = free_at.top() + costs.next(std::min(taken, group.tiles - begin));
+    for (std::int64_t tile = 0; tile < group.tiles; ++tile) {
+        const double done = free_at.top() + costs.next(1);
         free_at.pop();
         free_at.push(done);
         end = std::max(end, done);

@@ -30,8 +30,6 @@ inline constexpr std::int64_t deep_cols = 6 * tile_cols;
 inline constexpr std::int64_t max_tiles = 16;
 /// Multiply-adds worth a tile of their own: about 1 us, some handings-over between two threads.
 inline constexpr std::int64_t tile_work = 120'000;
-/// Elements of B that stay in L1 beside a strip of A: then it does not matter which side is cut, and rows cut evenly.
-inline constexpr std::int64_t small_b = 8 * 1024;
 
 inline std::int64_t panels(std::int64_t n) { return divide_up(n, tile_cols); }
 
@@ -42,14 +40,16 @@ inline GemmTiling tiling(GemmForm form, std::int64_t m, std::int64_t n, std::int
     std::int64_t row_tiles = divide_up(m, form == GemmForm::tn ? max_rows_tn : max_rows);
     std::int64_t col_tiles = row_tiles == 1 || k > deep ? 1 : most(1, least(panels(n), divide_up(n * k, max_shared)));
     // The longer side is cut, unless B is streamed from packed panels (nt, nn): then all rows should use a panel while
-    // it is in cache, and columns are cut as long as there are any. A small B is there all the time.
-    const bool cut_longer = form == GemmForm::tn || n * k <= small_b;
+    // it is in cache, and columns are cut as long as there are any. A small B is there all the time; then rows are cut,
+    // so that a thread's tiles are rows of C that it finds in its own cache when the next product reads them.
+    const bool rows_first = form != GemmForm::tn && n * k <= max_shared;
     while (row_tiles * col_tiles < wanted) {
         const std::int64_t rows = divide_up(m, row_tiles);
         const std::int64_t cols = divide_up(n, col_tiles);
         const bool can_cut_rows = rows >= 4 * tile_rows && (k <= deep || form == GemmForm::tn);
         const bool can_cut_cols = cols > (k > deep && form != GemmForm::tn ? deep_cols : tile_cols);
-        if (can_cut_cols && (!cut_longer || cols >= rows || !can_cut_rows)) {
+        const bool longer_side = form != GemmForm::tn || cols >= rows;
+        if (can_cut_cols && !(can_cut_rows && (rows_first || !longer_side))) {
             ++col_tiles;
         } else if (can_cut_rows) {
             ++row_tiles;
