@@ -35,7 +35,7 @@ std::uint64_t pack(std::int64_t begin, std::int64_t end) {
 
 Crew::Crew(int threads) : threads_(threads), parts_(std::make_unique<Part[]>(static_cast<std::size_t>(threads))) {}
 
-Crew::Range Crew::claim(int part, Side side) {
+Crew::Range Crew::claim(int part) {
     std::atomic<std::uint64_t>& left = parts_[static_cast<std::size_t>(part)].left;
     std::uint64_t seen = left.load(std::memory_order_relaxed);
     for (;;) {
@@ -43,9 +43,10 @@ Crew::Range Crew::claim(int part, Side side) {
         if (begin >= end) return {0, 0};
         // Large claims first, so that there are few; small ones at the end, so that a slow core holds up nobody.
         const std::int64_t count = std::max<std::int64_t>(1, (end - begin) / 4);
-        const Range range = side == Side::front ? Range{begin, begin + count} : Range{end - count, end};
-        const std::uint64_t rest = side == Side::front ? pack(range.end, end) : pack(begin, range.begin);
-        if (left.compare_exchange_weak(seen, rest, std::memory_order_acquire, std::memory_order_relaxed)) return range;
+        const std::uint64_t rest = pack(begin + count, end);
+        if (left.compare_exchange_weak(seen, rest, std::memory_order_acquire, std::memory_order_relaxed)) {
+            return {begin, begin + count};
+        }
     }
 }
 
@@ -54,7 +55,7 @@ std::int64_t Crew::work_off(int thread) {
     for (int turn = 0; turn < threads_; ++turn) {
         const int part = (thread + turn) % threads_;
         for (;;) {
-            const Range range = claim(part, turn == 0 ? Side::front : Side::back);
+            const Range range = claim(part);
             if (range.begin == range.end) break;
             work_(range.begin, range.end);
             tiles += range.end - range.begin;

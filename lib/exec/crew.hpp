@@ -38,11 +38,9 @@ class Crew {
     struct alignas(64) Part {
         std::atomic<std::uint64_t> left{0};  ///< begin in the upper half, end in the lower
     };
-    enum class Side { front, back };
 
-    /// Claims some of the tiles left of a part: at the front for its own thread, at the back for others. Empty when
-    /// none are left.
-    Range claim(int part, Side side);
+    /// Claims the first of the tiles left of a part; empty when none are left.
+    Range claim(int part);
     /// Runs what this thread can claim, first of its own part; returns how many tiles that were.
     std::int64_t work_off(int thread);
 

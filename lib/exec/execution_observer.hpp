@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/phase.hpp"
@@ -18,6 +19,12 @@ struct TileRun {
     ExecutionClock::time_point begin, end;
 };
 
+/// What one thread may note of a group: it comes to each of the pool's parts of the tiles twice at most, and to the
+/// steps of a part in their order.
+inline std::size_t most_tile_runs(const StepGroup& group, int threads) {
+    return 2 * (static_cast<std::size_t>(group.step_count) + static_cast<std::size_t>(threads));
+}
+
 /// Told what an executor does while it does it, on the thread that runs the plan: what is learned must be put where
 /// nothing is allocated or locked.
 class ExecutionObserver {
@@ -27,7 +34,8 @@ class ExecutionObserver {
     virtual void run_ends() {}
     virtual void group_begins(std::int32_t) {}
     virtual void group_ends(std::int32_t) {}
-    /// After group_ends of the step's group: once for each step and thread that ran some of its tiles.
+    /// After group_ends of the step's group, for each step and thread that ran some of its tiles: in the order in which
+    /// the thread ran them, at most most_tile_runs() a group.
     virtual void tiles_ran(const TileRun&) {}
 };
 

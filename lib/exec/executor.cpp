@@ -37,10 +37,10 @@ void Executor::run(Phase phase, const RunArgs& args) {
 }
 
 void Executor::observe(ExecutionObserver& observer) {
-    std::int32_t most_steps = 0;
-    for (const StepGroup& group : plan_.groups) most_steps = std::max(most_steps, group.step_count);
+    std::size_t most_runs = 0;
+    for (const StepGroup& group : plan_.groups) most_runs = std::max(most_runs, most_tile_runs(group, pool_.threads()));
     ran_.resize(static_cast<std::size_t>(pool_.threads()));
-    for (ThreadRuns& thread : ran_) thread.runs.reserve(static_cast<std::size_t>(most_steps));
+    for (ThreadRuns& thread : ran_) thread.runs.reserve(most_runs);
     observers_.push_back(&observer);
 }
 
@@ -71,8 +71,7 @@ void Executor::run_tiles(const StepGroup& group, std::int64_t begin, std::int64_
     }
 }
 
-/// Runs tiles of a step and notes it where only this thread writes until the group has ended. A thread comes to the
-/// steps of a group in their order.
+/// Runs tiles of a step and notes it where only this thread writes until the group has ended.
 void Executor::run_observed(std::int32_t index, std::int64_t begin, std::int64_t end) {
     const int thread = ThreadPool::current_thread();
     std::vector<TileRun>& runs = ran_[static_cast<std::size_t>(thread)].runs;

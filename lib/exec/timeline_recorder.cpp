@@ -24,19 +24,21 @@ bool append(std::vector<T>& items, const T& item) {
 
 TimelineRecorder::TimelineRecorder(const ExecutionPlan& plan, int threads, const TimelineWindow& window)
     : plan_(plan), window_(window), tiles_(static_cast<std::size_t>(threads)) {
-    std::int64_t runs = 0, groups = 0, steps = 0;  // of a training step
+    std::int64_t runs = 0, groups = 0;  // of a training step
+    std::size_t tile_runs = 0;
     for (const Phase phase : all_phases) {
         const PhaseRange& range = plan.range(phase);
         const std::int64_t times = phase == Phase::step ? window.micro_batches : 1;
         runs += times;
         groups += times * range.group_count;
         for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
-            steps += times * plan.groups[static_cast<std::size_t>(g)].step_count;
+            tile_runs +=
+                static_cast<std::size_t>(times) * most_tile_runs(plan.groups[static_cast<std::size_t>(g)], threads);
         }
     }
     reserve(runs_, static_cast<std::size_t>(window.count * runs));
     reserve(groups_, static_cast<std::size_t>(window.count * groups));
-    for (std::vector<Span>& spans : tiles_) reserve(spans, static_cast<std::size_t>(window.count * steps));
+    for (std::vector<Span>& spans : tiles_) reserve(spans, static_cast<std::size_t>(window.count) * tile_runs);
 }
 
 void TimelineRecorder::run_begins(Phase phase, const RunArgs& args) {
