@@ -41,9 +41,9 @@ struct PlanTables {
 };
 
 /// The same, complete, as JSON: "summary", "phases", "groups", "steps", "nodes", "values". Sizes are in bytes, times in
-/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups. "recompute" and "scaling" are there
-/// when the tables are: an object a choice, and an object a part with its numbers of cores and the groups that lose time
-/// on them, most first.
+/// seconds, places are byte offsets in a region, lifetimes inclusive ranges of groups. "recompute" and "scaling" are
+/// there when the tables are: an object a choice, and an object a part with its numbers of cores and the groups that
+/// lose time on them, most first.
 std::string plan_json(const ExecutionPlan& plan, const PlanTables& tables = {});
 
 /// The dataflow graph for Graphviz: nodes as boxes in one cluster a phase, values as edges with their shapes.

@@ -98,6 +98,12 @@ TEST_CASE("available memory is plausible and honours the address-space limit") {
     REQUIRE(getrlimit(RLIMIT_AS, &before) == 0);
     const rlimit tight{std::size_t{1} << 30, before.rlim_max};
     REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+    rlimit applied{};
+    REQUIRE(getrlimit(RLIMIT_AS, &applied) == 0);
+    if (applied.rlim_cur != tight.rlim_cur) {
+        WARN("this system (an emulator?) takes no address-space limit: not tested");
+        return;
+    }
     const std::size_t limited = available_memory();
     REQUIRE(setrlimit(RLIMIT_AS, &before) == 0);
     CHECK(limited < (std::size_t{1} << 30));

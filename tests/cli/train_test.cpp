@@ -298,7 +298,7 @@ TEST_CASE("A run that diverges says where, and keeps what it had") {
     CHECK(check_saved(run) > 0);
 }
 
-TEST_CASE("--profile ends a run with a table of its ops, quiet or not, and after Ctrl-C") {
+TEST_CASE("train --profile ends a run with a table of its ops, quiet or not, and after Ctrl-C") {
     const TemporaryFolder folder;
     const Outcome outcome = call(tiny_training(folder.file("run"), {"--profile"}));
     CHECK(outcome.code == 0);
@@ -319,7 +319,7 @@ TEST_CASE("--profile ends a run with a table of its ops, quiet or not, and after
     CHECK_THAT(stopped.out, contains("profile of ") && contains("all ops"));
 }
 
-TEST_CASE("--trace writes a Chrome trace of some steps, and changes nothing of what is learned") {
+TEST_CASE("train --trace writes a Chrome trace of some steps, and changes nothing of what is learned") {
     const TemporaryFolder folder;
     const auto traced_steps = [&](const std::string& run, const std::vector<std::string>& more) {
         // In the folder of the run, which is made first.

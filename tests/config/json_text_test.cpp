@@ -5,6 +5,7 @@
 #include "config/read_json.hpp"
 #include "config_support.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace causeway;
 
@@ -28,8 +29,10 @@ bool use_comma_locale() {
     for (const char* name : {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8"}) {
         if (std::setlocale(LC_ALL, name) != nullptr) return true;
     }
-    if (std::system("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >/dev/null 2>&1") != 0) return false;
-    setenv("LOCPATH", ".", 1);
+    static const TemporaryFolder folder;
+    const std::string make = "localedef -i de_DE -f UTF-8 " + folder.file("de_DE.UTF-8") + " >/dev/null 2>&1";
+    if (std::system(make.c_str()) != 0) return false;
+    setenv("LOCPATH", folder.path().c_str(), 1);
     return std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
 }
 
