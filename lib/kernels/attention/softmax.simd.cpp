@@ -10,7 +10,8 @@ constexpr float infinity = __builtin_inff();
 /// Vectors in flight: maximum and sum then wait on no latency.
 constexpr int unroll = 4;
 
-/// The largest element; NaN elements may be passed over, the sum of exponentials shows them.
+}  // namespace
+
 float row_max(const float* x, std::int64_t cols) {
     Vec top[unroll] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
     std::int64_t c = 0;
@@ -22,6 +23,8 @@ float row_max(const float* x, std::int64_t cols) {
     if (c < cols) top[1] = xsimd::max(top[1], load_partial(x + c, cols - c, -infinity));
     return reduce_max(xsimd::max(xsimd::max(top[0], top[1]), xsimd::max(top[2], top[3])));
 }
+
+namespace {
 
 /// y = exp(x - base); returns the sum.
 float row_exp(const float* x, float* y, std::int64_t cols, float base) {

@@ -1,3 +1,4 @@
+#include "kernels/attention/softmax_row.hpp"
 #include "kernels/families.hpp"
 #include "kernels/vec_math.hpp"
 
@@ -10,19 +11,6 @@ constexpr int unroll = 4;
 /// last digits, long enough that the double costs nothing.
 constexpr std::int64_t block = 64 * lanes;
 constexpr float infinity = __builtin_inff();
-
-/// The largest element; NaN elements may be passed over, the sum of exponentials shows them.
-float row_max(const float* x, std::int64_t n) {
-    Vec top[unroll] = {Vec(-infinity), Vec(-infinity), Vec(-infinity), Vec(-infinity)};
-    std::int64_t c = 0;
-    for (; c + unroll * lanes <= n; c += unroll * lanes) {
-#pragma GCC unroll 4
-        for (int u = 0; u < unroll; ++u) top[u] = xsimd::max(top[u], load(x + c + u * lanes));
-    }
-    for (; c + lanes <= n; c += lanes) top[0] = xsimd::max(top[0], load(x + c));
-    if (c < n) top[1] = xsimd::max(top[1], load_partial(x + c, n - c, -infinity));
-    return reduce_max(xsimd::max(xsimd::max(top[0], top[1]), xsimd::max(top[2], top[3])));
-}
 
 /// Sum of exp(x - max) over at most `block` columns; the exponentials are kept in place if asked.
 template <bool keep>
