@@ -8,7 +8,7 @@ namespace causeway {
 namespace {
 
 /// What it takes to hand a group to threads that wait for it and to learn that it is done: up to half a microsecond on
-/// two, and each more has to fetch the word that counts the chunks at least once.
+/// two, and each more has a part of the tiles that the others look at.
 double handover_seconds(int threads) { return threads > 1 ? 0.4e-6 + 0.1e-6 * (threads - 1) : 0; }
 
 std::span<const Step> steps_of(const ExecutionPlan& plan, const StepGroup& group) {
@@ -17,30 +17,6 @@ std::span<const Step> steps_of(const ExecutionPlan& plan, const StepGroup& group
 }
 
 double tile_seconds(const Step& step) { return step.predicted_seconds / static_cast<double>(step.tiles); }
-
-/// The predicted seconds of consecutive pieces of a group's tiles.
-class TileCosts {
-  public:
-    explicit TileCosts(std::span<const Step> steps) : steps_(steps), left_(steps.empty() ? 0 : steps.front().tiles) {}
-
-    /// Of the next `tiles`.
-    double next(std::int64_t tiles) {
-        double seconds = 0;
-        while (tiles > 0 && at_ < steps_.size()) {
-            const std::int64_t taken = std::min(tiles, left_);
-            seconds += static_cast<double>(taken) * tile_seconds(steps_[at_]);
-            tiles -= taken;
-            left_ -= taken;
-            if (left_ == 0 && ++at_ < steps_.size()) left_ = steps_[at_].tiles;
-        }
-        return seconds;
-    }
-
-  private:
-    std::span<const Step> steps_;
-    std::size_t at_ = 0;
-    std::int64_t left_;  ///< tiles of steps_[at_]
-};
 
 int threads_of(const StepGroup& group, int cores) {
     return group.parallel ? static_cast<int>(std::min<std::int64_t>(cores, group.tiles)) : 1;
@@ -52,13 +28,14 @@ double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int core
     if (threads <= 1) return group.predicted_seconds;
     std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
     for (int thread = 0; thread < threads; ++thread) free_at.push(0);
-    TileCosts costs(steps_of(plan, group));
     double end = 0;
-    for (std::int64_t tile = 0; tile < group.tiles; ++tile) {
-        const double done = free_at.top() + costs.next(1);
-        free_at.pop();
-        free_at.push(done);
-        end = std::max(end, done);
+    for (const Step& step : steps_of(plan, group)) {
+        for (std::int64_t tile = 0; tile < step.tiles; ++tile) {
+            const double done = free_at.top() + tile_seconds(step);
+            free_at.pop();
+            free_at.push(done);
+            end = std::max(end, done);
+        }
     }
     return end + handover_seconds(threads);
 }
