@@ -23,6 +23,7 @@ class Crew {
 
     /// Leader: lets helpers in. No helper of an earlier time may still be there.
     void open() { closed_.store(false, std::memory_order_relaxed); }
+    bool is_open() const { return !closed_.load(std::memory_order_relaxed); }
     /// Leader: runs all tiles, each once, together with the helpers; returns when every tile is done. tiles < 2^31.
     void share(std::int64_t tiles, TileWork work);
     /// Leader: sends the helpers home.

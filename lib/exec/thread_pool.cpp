@@ -29,7 +29,6 @@ struct ThreadPool::Arena {
     std::optional<tbb::global_control> more;
     tbb::task_arena arena;
     Crew crew;
-    bool has_helpers = false;  ///< seen by the leader only
 };
 
 ThreadPool::ThreadPool(int threads) {
@@ -78,17 +77,15 @@ void ThreadPool::enter(const Entry& entry, bool helpers) {
         if (!helpers) return entry();
         Session session{entry, arena_->crew, nullptr};
         arena_->crew.open();
-        arena_->has_helpers = true;
         seen_before(&session);
         fork_join(arena_->threads - 1, Session::lead, Session::help, &session);
         seen_after(&session);
-        arena_->has_helpers = false;
         if (session.error) std::rethrow_exception(session.error);
     });
 }
 
 void ThreadPool::parallel(std::int64_t tiles, TileWork work) {
-    if (arena_->has_helpers && tiles > 1) {
+    if (arena_->crew.is_open() && tiles > 1) {
         arena_->crew.share(tiles, work);
     } else {
         work(0, tiles);
