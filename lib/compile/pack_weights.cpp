@@ -33,7 +33,7 @@ std::vector<WeightUse> packed_uses(const Graph& graph, const Node& node, const K
     return uses;
 }
 
-/// The attributes and the first input of a pack_weight node.
+/// The attributes of a pack_weight node.
 Attributes packing(const Graph& graph, ValueId weight, bool transposed, const KernelTables& tables) {
     return {{"form", std::string(transposed ? "nt" : "nn")},
             {"stored_elements", packed_elements(graph.shape(weight), transposed, tables)}};
@@ -44,7 +44,6 @@ using PackedCopies = std::map<PackedKey, ValueId>;
 /// Copies an adamw node so that it leaves the packed copies of its parameter up to date: that of form nt is written by
 /// the node itself, panel by panel; that of form nn, whose panels lie across the rows, by a node of its own.
 void copy_update(GraphRewriter& rewriter, const Node& node, const PackedCopies& packed, const KernelTables& tables) {
-    const Graph& from = rewriter.from();
     Node update = rewriter.translate(node);
     update.outputs = rewriter.outputs(node);
     const std::int32_t weight = node.input(0).index;
@@ -60,7 +59,7 @@ void copy_update(GraphRewriter& rewriter, const Node& node, const PackedCopies& 
     rewriter.to().copy_node(std::move(update));
     if (const auto nn = packed.find({weight, false}); nn != packed.end()) {
         rewriter.to().emit(ops::pack_weight(), rewriter.to().value(nn->second).name + ".updated", {updated, nn->second},
-                           packing(from, node.input(0), false, tables), Phase::update);
+                           packing(rewriter.from(), node.input(0), false, tables), Phase::update);
     }
 }
 

@@ -48,8 +48,8 @@ inline GemmTiling tiling(GemmForm form, std::int64_t m, std::int64_t n, std::int
         const std::int64_t cols = divide_up(n, col_tiles);
         const bool can_cut_rows = rows >= 4 * tile_rows && (k <= deep || form == GemmForm::tn);
         const bool can_cut_cols = cols > (k > deep && form != GemmForm::tn ? deep_cols : tile_cols);
-        const bool longer_side = form != GemmForm::tn || cols >= rows;
-        if (can_cut_cols && !(can_cut_rows && (rows_first || !longer_side))) {
+        const bool prefer_rows = rows_first || (form == GemmForm::tn && rows > cols);
+        if (can_cut_cols && !(can_cut_rows && prefer_rows)) {
             ++col_tiles;
         } else if (can_cut_rows) {
             ++row_tiles;
