@@ -7,12 +7,29 @@
 
 namespace causeway {
 
-enum class NormKind { none, layernorm };
+enum class NormKind { none, layernorm, rmsnorm };
 enum class NormPlacement { pre, post };
-enum class MlpKind { none, gelu };
-enum class Activation { gelu, gelu_new };  ///< HuggingFace's names: erf, tanh approximation
-enum class PositionKind { none, sinusoidal, learned };
+enum class MlpKind { none, plain, gated };  ///< plain: act(x W1) W2; gated: (act(x Wg) * (x Wu)) Wd (SwiGLU, GeGLU)
+enum class Activation { gelu, gelu_new, silu, relu };  ///< HuggingFace's names: gelu by erf, gelu_new by tanh
+enum class PositionKind { none, sinusoidal, learned, rope, alibi };
+enum class RopeType { unscaled, linear, dynamic, llama3, yarn };
 enum class InitKind { gpt2, pytorch };  ///< see docs/config.md
+
+/// Rotary position embedding: object "rope_parameters" of section "model" (transformers 5). 0: derived or unused.
+struct RopeConfig {
+    RopeType type = RopeType::unscaled;
+    double theta = 10000.0;
+    bool interleaved = false;  ///< pairs (2i, 2i+1); otherwise half-split pairs (i, i + head_dim/2)
+    double factor = 1.0;
+    std::int64_t original_max_position_embeddings = 0;  ///< 0: max_position_embeddings
+    double low_freq_factor = 1.0;                       ///< llama3
+    double high_freq_factor = 4.0;                      ///< llama3
+    double beta_fast = 32.0;                            ///< yarn
+    double beta_slow = 1.0;                             ///< yarn
+    double attention_factor = 0.0;                      ///< yarn; 0: 0.1 ln(factor) + 1
+
+    bool operator==(const RopeConfig&) const = default;
+};
 
 /// The architecture: section "model". Names are HuggingFace's where they exist.
 struct ModelConfig {
@@ -26,14 +43,28 @@ struct ModelConfig {
     std::int64_t intermediate_size = 0;    ///< 0: 4 * hidden_size; resolved by the parser (stays 0 when mlp is none)
     std::int64_t max_position_embeddings = 64;
     PositionKind position_embedding = PositionKind::learned;
+    RopeConfig rope_parameters;
     NormKind norm = NormKind::layernorm;
     NormPlacement norm_placement = NormPlacement::pre;
     double layer_norm_epsilon = 1e-5;
+    double rms_norm_eps = 1e-6;
+    bool qk_norm = false;  ///< RMSNorm of each head of Q and K, before positions
     bool residual = true;
-    MlpKind mlp = MlpKind::gelu;
+    MlpKind mlp = MlpKind::plain;
     Activation hidden_act = Activation::gelu_new;
     bool attention_bias = true;
     bool mlp_bias = true;
+    bool causal = true;
+    std::int64_t sliding_window = 0;  ///< keys a query sees, itself among them; 0: all
+    double attention_scale = 0.0;     ///< 0: 1 / sqrt(head_dim)
+    double attention_dropout = 0.0;
+    double embd_pdrop = 0.0;
+    double resid_pdrop = 0.0;
+    std::int64_t num_experts = 0;  ///< 0: one MLP a block
+    std::int64_t num_experts_per_tok = 1;
+    std::int64_t moe_intermediate_size = 0;  ///< 0: intermediate_size
+    bool norm_topk_prob = true;
+    double router_aux_loss_coef = 0.0;
     bool tie_word_embeddings = true;
     bool lm_head_bias = false;
     InitKind init = InitKind::gpt2;

@@ -109,18 +109,23 @@ ValueType<std::string> text() {
     return {"a string", {{"type", "string"}}, true, read, [](const std::string& value) { return Json(value); }};
 }
 
-ValueType<std::size_t> index_of(const std::vector<std::string>& names) {
+ValueType<std::size_t> index_of(const std::vector<std::string>& names, const std::vector<OtherName>& others) {
     const std::string allowed =
         names.size() == 1 ? "\"" + names.front() + "\"" : fmt::format("one of: {}", fmt::join(names, ", "));
     auto read = [=](const Json& value, const Where& where) {
         const std::size_t index = find_name(names, value);
         if (index < names.size()) return index;
+        for (const OtherName& other : others) {
+            if (value == other.name) return other.index;
+        }
         const std::string nearest = value.is_string() ? nearest_name(value.get<std::string>(), names) : "";
         fail_value(where, value, allowed, nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
     };
     // An index without a name is only possible in a config made in C++; as a number it fails to read.
     auto write = [=](const std::size_t& index) { return index < names.size() ? Json(names[index]) : Json(index); };
-    return {allowed, {{"type", "string"}, {"enum", names}}, true, read, write};
+    std::vector<std::string> all = names;
+    for (const OtherName& other : others) all.push_back(other.name);
+    return {allowed, {{"type", "string"}, {"enum", all}}, true, read, write};
 }
 
 ValueType<std::string> one_of(const std::vector<std::string>& names) {

@@ -49,13 +49,22 @@ ValueType<std::string> text();
 /// One of these strings.
 ValueType<std::string> one_of(const std::vector<std::string>& names);
 
-/// The name of an enumerator to its index in `names` and back; one_of for enums. `names` is in the enum's order.
-ValueType<std::size_t> index_of(const std::vector<std::string>& names);
+/// A second name of an enumerator.
+struct OtherName {
+    std::string name;
+    std::size_t index;
+};
+
+/// The name of an enumerator to its index in `names` and back; one_of for enums. `names` is in the enum's order,
+/// `others` are read too but never written.
+ValueType<std::size_t> index_of(const std::vector<std::string>& names, const std::vector<OtherName>& others = {});
 
 /// An enum whose enumerators count from 0 in the order of `names`.
 template <class E>
-ValueType<E> choice(const std::vector<std::string>& names) {
-    ValueType<std::size_t> index = index_of(names);
+ValueType<E> choice(const std::vector<std::string>& names, const std::vector<std::pair<std::string, E>>& others = {}) {
+    std::vector<OtherName> other_names;
+    for (const auto& [name, value] : others) other_names.push_back({name, static_cast<std::size_t>(value)});
+    ValueType<std::size_t> index = index_of(names, other_names);
     return {index.allowed, index.schema, true,
             [read = index.read](const Json& value, const Where& where) { return static_cast<E>(read(value, where)); },
             [write = index.write](const E& value) { return write(static_cast<std::size_t>(value)); }};
@@ -89,19 +98,33 @@ class SectionBuilder {
     template <class T>
     void add(const char* key, T S::*member, const ValueType<T>& type, const char* doc,
              std::vector<std::string> other_names = {}) {
-        auto read = [part = part_, member, read = type.read](Config& config, const Json& value, const Where& where) {
-            config.*part.*member = read(value, where);
-        };
-        auto write = [part = part_, member, write = type.write](const Config& config) {
-            return write(config.*part.*member);
-        };
-        section_.fields.push_back(
-            {key, doc, std::move(other_names), type.allowed, type.schema, type.is_text, read, write});
+        add_field(
+            key, [ part = part_, member ](auto& config) -> auto& { return config.*part.*member; }, type, doc,
+            std::move(other_names));
+    }
+
+    /// A field of an object inside the section; its key has the object's name and a dot before its own.
+    template <class T, class Object>
+    void add_member(const std::string& key, Object S::*object, T Object::*member, const ValueType<T>& type,
+                    const char* doc) {
+        add_field(key, [ part = part_, object, member ](auto& config) -> auto& { return config.*part.*object.*member; },
+                  type, doc, {});
     }
 
     Section take() { return std::move(section_); }
 
   private:
+    template <class T, class Find>
+    void add_field(const std::string& key, Find find, const ValueType<T>& type, const char* doc,
+                   std::vector<std::string> other_names) {
+        auto read = [find, read = type.read](Config& config, const Json& value, const Where& where) {
+            find(config) = read(value, where);
+        };
+        auto write = [find, write = type.write](const Config& config) { return write(find(config)); };
+        section_.fields.push_back(
+            {key, doc, std::move(other_names), type.allowed, type.schema, type.is_text, read, write});
+    }
+
     Section section_;
     S Config::*part_;
 };

@@ -15,6 +15,11 @@ const std::vector<Section>& field_table();
 const Section* find_section(const std::string& name);
 const Field* find_field(const Section& section, const std::string& key);
 
+/// True when fields of the section are inside an object of that name.
+bool is_object_of(const Section& section, const std::string& name);
+/// Where the field's value stands in its section: "object.key" is a key inside an object.
+Json::json_pointer pointer_to(const Field& field);
+
 /// The section that has a field of that name, or null.
 const Section* section_with_field(const std::string& key);
 

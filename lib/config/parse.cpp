@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "causeway/error.hpp"
 #include "config/check.hpp"
@@ -31,9 +33,25 @@ std::string read_file(const std::string& path) {
     return content;
 }
 
+using KeyedValues = std::vector<std::pair<std::string, Json>>;
+
+/// The section's values with those of its objects under "object.key".
+KeyedValues flat(const Section& section, const Json& values, const std::string& origin) {
+    KeyedValues result;
+    for (const auto& [key, value] : values.items()) {
+        if (!is_object_of(section, key)) {
+            result.emplace_back(key, value);
+            continue;
+        }
+        if (!value.is_object()) fail_value({section.name + "." + key, origin}, value, "an object");
+        for (const auto& [inner, inner_value] : value.items()) result.emplace_back(key + "." + inner, inner_value);
+    }
+    return result;
+}
+
 void read_section(Config& config, const Section& section, const Json& values, const std::string& origin) {
     if (!values.is_object()) fail_value({section.name, origin}, values, "an object");
-    for (const auto& [key, value] : values.items()) {
+    for (const auto& [key, value] : flat(section, values, origin)) {
         const Field* field = find_field(section, key);
         if (field == nullptr) fail_unknown_field(section, key, origin);
         field->read(config, value, {section.name + "." + key, origin});
@@ -93,7 +111,7 @@ std::string to_json(const Config& given) {
     config::Json document;
     for (const config::Section& section : config::field_table()) {
         config::Json& values = document[section.name] = config::Json::object();
-        for (const config::Field& field : section.fields) values[field.key] = field.write(given);
+        for (const config::Field& field : section.fields) values[config::pointer_to(field)] = field.write(given);
     }
     return document.dump(2) + "\n";
 }

@@ -12,13 +12,22 @@ Json object_schema(const std::string& description) {
             {"properties", Json::object()}};
 }
 
+/// Where the schema of a field belongs; objects on the way there are made when first met.
+Json& property_of(Json& schema, const std::string& key) {
+    const std::size_t dot = key.find('.');
+    if (dot == std::string::npos) return schema["properties"][key];
+    Json& object = schema["properties"][key.substr(0, dot)];
+    if (object.is_null()) object = object_schema("The fields of " + key.substr(0, dot) + ".");
+    return object["properties"][key.substr(dot + 1)];
+}
+
 Json section_schema(const Section& section, const Config& defaults) {
     Json schema = object_schema(section.doc);
     for (const Field& field : section.fields) {
         Json property = field.schema;
         property["description"] = field.doc;
         property["default"] = field.write(defaults);
-        schema["properties"][field.key] = std::move(property);
+        property_of(schema, field.key) = std::move(property);
     }
     return schema;
 }

@@ -47,6 +47,25 @@ std::vector<std::string> config_files() {
     return paths;
 }
 
+/// The schema of an object names exactly the keys of `fields`, with their values as defaults.
+void check_described(const Json& described, const Json& fields) {
+    CHECK(described["type"] == "object");
+    CHECK(described["additionalProperties"] == false);
+    CHECK(described["properties"].size() == fields.size());
+    for (const auto& [key, value] : fields.items()) {
+        INFO(key);
+        REQUIRE(described["properties"].contains(key));
+        const Json& property = described["properties"][key];
+        CHECK(property["description"].get<std::string>().size() > 5);
+        if (value.is_object()) {
+            check_described(property, value);
+            continue;
+        }
+        CHECK(property["default"] == value);
+        CHECK(property["type"].is_string());
+    }
+}
+
 }  // namespace
 
 TEST_CASE("configs/causeway.schema.json is what the field table generates") {
@@ -69,22 +88,12 @@ TEST_CASE("the schema describes exactly the fields that to_json writes, with the
     CHECK(schema["additionalProperties"] == false);
     CHECK(schema["properties"].size() == defaults.size() + 1);  // $schema
     for (const auto& [section, fields] : defaults.items()) {
-        const Json& described = schema["properties"][section];
-        CHECK(described["type"] == "object");
-        CHECK(described["additionalProperties"] == false);
-        CHECK(described["properties"].size() == fields.size());
-        for (const auto& [key, value] : fields.items()) {
-            INFO(section << "." << key);
-            REQUIRE(described["properties"].contains(key));
-            const Json& property = described["properties"][key];
-            CHECK(property["default"] == value);
-            CHECK(property["type"].is_string());
-            CHECK(property["description"].get<std::string>().size() > 5);
-        }
+        INFO(section);
+        check_described(schema["properties"][section], fields);
     }
     CHECK(schema["properties"]["train"]["properties"]["batch_size"]["minimum"] == 1);
     CHECK(schema["properties"]["train"]["properties"]["adam_beta1"]["exclusiveMaximum"] == 1.0);
-    CHECK(schema["properties"]["model"]["properties"]["norm"]["enum"] == Json({"none", "layernorm"}));
+    CHECK(schema["properties"]["model"]["properties"]["norm"]["enum"] == Json({"none", "layernorm", "rmsnorm"}));
 }
 
 TEST_CASE("every limit in the schema is the parser's limit") {

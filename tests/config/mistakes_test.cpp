@@ -126,16 +126,18 @@ TEST_CASE("B70: an unknown name lists the known ones and the nearest") {
     const Wrong cases[] = {
         {"model", "model_type", "\"gpt5\"", "model.model_type: found the string \"gpt5\", expected \"causeway\""},
         {"model", "norm", "\"layernrom\"",
-         "model.norm: found the string \"layernrom\", expected one of: none, layernorm; did you mean \"layernorm\"?"},
+         "model.norm: found the string \"layernrom\", expected one of: none, layernorm, rmsnorm; did you mean "
+         "\"layernorm\"?"},
         {"model", "norm", "\"LayerNorm\"",
-         "model.norm: found the string \"LayerNorm\", expected one of: none, layernorm; did you mean \"layernorm\"?"},
+         "model.norm: found the string \"LayerNorm\", expected one of: none, layernorm, rmsnorm; did you mean "
+         "\"layernorm\"?"},
         {"model", "norm_placement", "\"middle\"",
          "model.norm_placement: found the string \"middle\", expected one of: pre"},
-        {"model", "position_embedding", "\"rope\"",
-         "model.position_embedding: found the string \"rope\", expected one of"},
-        {"model", "mlp", "\"swiglu\"", "model.mlp: found the string \"swiglu\", expected one of: none, gelu"},
-        {"model", "hidden_act", "\"silu\"",
-         "model.hidden_act: found the string \"silu\", expected one of: gelu, gelu_new"},
+        {"model", "position_embedding", "\"rotary\"",
+         "model.position_embedding: found the string \"rotary\", expected one of"},
+        {"model", "mlp", "\"swiglu\"", "model.mlp: found the string \"swiglu\", expected one of: none, plain, gated"},
+        {"model", "hidden_act", "\"mish\"",
+         "model.hidden_act: found the string \"mish\", expected one of: gelu, gelu_new, silu, relu"},
         {"model", "init", "\"xavier\"", "model.init: found the string \"xavier\", expected one of: gpt2, pytorch"},
         {"data", "source", "\"indution\"",
          "data.source: found the string \"indution\", expected one of: text, repeat, lookback_copy, induction; did you "
@@ -170,4 +172,27 @@ TEST_CASE("B70: a message is one line, whatever the keys and overrides contain")
     CHECK_THAT(mistake_in("{\"a\\n\": 1, \"a\\n\": 2}"), contains("a\\x0a: the key appears twice"));
     CHECK_THAT(mistake_in("{\"a\\n\": x}"), contains("unexpected 'x' (at a\\x0a)"));
     CHECK_THAT(mistake_in("{}", {"train.seed=1\n2"}), contains("(in override train.seed=1\\x0a2)"));
+}
+
+TEST_CASE("B54, B55: a value that no plan can be compiled with yet is refused, never ignored") {
+    const std::vector<std::pair<const char*, const char*>> values = {{"position_embedding", "\"rope\""},
+                                                                     {"norm", "\"rmsnorm\""},
+                                                                     {"mlp", "\"gated\""},
+                                                                     {"hidden_act", "\"swish\""},
+                                                                     {"causal", "false"},
+                                                                     {"attention_dropout", "0.1"},
+                                                                     {"num_experts", "4"}};
+    for (const auto& [key, value] : values) {
+        CHECK_THAT(mistake_in(section_with("model", key, value)),
+                   contains(std::string("model.") + key + ": this value is not supported yet"));
+    }
+}
+
+TEST_CASE("a field of an object inside a section has the object's name in its path") {
+    CHECK_THAT(mistake_in(section_with("model", "rope_parameters", R"({"rope_theta": 0.5})")),
+               contains("model.rope_parameters.rope_theta: found 0.5, expected a number >= 1"));
+    CHECK_THAT(mistake_in(section_with("model", "rope_parameters", R"({"theta": 2})")),
+               contains("model.rope_parameters.theta: unknown field"));
+    CHECK_THAT(mistake_in(section_with("model", "rope_parameters", "3")),
+               contains("model.rope_parameters: found 3, expected an object"));
 }
