@@ -30,10 +30,11 @@ CausalLmOptions model_options(const Config& config, const CompileOptions& option
     return model;
 }
 
-Graph fuse(Graph graph, const RuntimeConfig& runtime) {
+Graph fuse(Graph graph, const RuntimeConfig& runtime, const KernelTables& tables) {
     if (runtime.fuse_loss) graph = fuse_loss(graph);
     if (runtime.fuse_epilogue) graph = fuse_epilogue(graph);
     if (runtime.fuse_norm_residual) graph = fuse_norm_residual(graph);
+    if (runtime.fuse_gradient_norm) graph = fuse_gradient_norm(graph, tables);
     return graph;
 }
 
@@ -50,7 +51,7 @@ ExecutionPlan compile(const Config& config, const CompileOptions& options, Share
         graph = recompute(emit_backward(std::move(graph), "loss"), config.train.recompute);
         graph = emit_update(std::move(graph), config.train);
     }
-    if (options.fuse && !inspect) graph = fuse(std::move(graph), config.runtime);
+    if (options.fuse && !inspect) graph = fuse(std::move(graph), config.runtime, tables);
     graph = pack_weights(graph, tables);
     verify(graph);
 

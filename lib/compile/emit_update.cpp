@@ -42,16 +42,19 @@ Graph emit_update(Graph graph, const TrainConfig& train) {
         partial_sums.push_back(graph.emit(ops::square_sum(), name, {entry.gradient}, {}, Phase::update));
     }
     const ValueId norm = graph.emit(ops::global_norm(), "grad_norm", partial_sums, {}, Phase::update);
+    const ValueId factors =
+        graph.emit(ops::update_factors(), "update_factors", {norm},
+                   {{"beta1", train.adam_beta1}, {"beta2", train.adam_beta2}, {"max_grad_norm", train.max_grad_norm}},
+                   Phase::update);
     for (const Learned& entry : learned) {
         const bool decays = graph.shape(entry.parameter).rank() >= 2;
         const ValueId m = add_moment(graph, entry.parameter, ".m"), v = add_moment(graph, entry.parameter, ".v");
         graph.emit(ops::adamw(), graph.value(entry.parameter).name + ".adamw",
-                   {entry.parameter, entry.gradient, m, v, norm},
+                   {entry.parameter, entry.gradient, m, v, factors},
                    {{"beta1", train.adam_beta1},
                     {"beta2", train.adam_beta2},
                     {"eps", train.adam_epsilon},
-                    {"weight_decay", decays ? train.weight_decay : 0.0},
-                    {"max_grad_norm", train.max_grad_norm}},
+                    {"weight_decay", decays ? train.weight_decay : 0.0}},
                    Phase::update);
     }
     return graph;

@@ -130,6 +130,7 @@ struct RuntimeConfig {
     bool fuse_loss = true;             ///< each fusion pass of the compiler, see docs/config.md
     bool fuse_epilogue = true;
     bool fuse_norm_residual = true;
+    bool fuse_gradient_norm = true;
 
     std::size_t memory_limit_bytes() const { return static_cast<std::size_t>(memory_limit_mb) << 20; }
 

@@ -222,6 +222,8 @@ Section runtime_section() {
                 "GELU and residual sums in the matrix product before them.");
     runtime.add("fuse_norm_residual", &R::fuse_norm_residual, flag(),
                 "The sum of a residual stream's gradients in the norm's backward.");
+    runtime.add("fuse_gradient_norm", &R::fuse_gradient_norm, flag(),
+                "Squares of the gradients, for their norm, in the matrix products that make them.");
     return runtime.take();
 }
 

@@ -4,10 +4,10 @@
 
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
+#include "ops/update_factors.hpp"
 
-// Adam with decoupled weight decay (Loshchilov, Hutter 2019, algorithm 2). The gradient of the sum of losses becomes
-// that of the mean, clipped to max_grad_norm, by one factor: min(1, max / (norm + 1e-6)) / valid tokens, norm that of
-// the mean. Where the GEMMs read a packed copy of the parameter, each panel is packed anew while its rows are in cache.
+// Adam with decoupled weight decay (Loshchilov, Hutter 2019, algorithm 2). Where the GEMMs read a packed copy of the
+// parameter, each panel is packed anew while its rows are in cache.
 
 namespace causeway::ops {
 namespace {
@@ -17,7 +17,7 @@ enum Input : std::size_t {
     gradient_input,
     m_input,
     v_input,
-    norm_input,
+    factors_input,
     packed_input = adamw_packed_input
 };
 
@@ -43,14 +43,6 @@ Cost cost(const Graph& graph, const Node& node) {
     return {14 * static_cast<double>(param.shape.elements()), static_cast<double>(7 * param.bytes() + packed)};
 }
 
-/// What multiplies the summed gradient; NaN when the norm is not finite, and the update is then left out.
-double gradient_scale(double summed_norm, double valid_tokens, double max_norm) {
-    const double norm = summed_norm / valid_tokens;
-    if (!std::isfinite(norm)) return std::nan("");
-    const double clip = max_norm > 0 ? std::min(1.0, max_norm / (norm + 1e-6)) : 1.0;
-    return clip / valid_tokens;
-}
-
 /// The elements a tile updates, and with a packed copy the panels they make up: whole rows, `panel_rows` a panel.
 struct Tiles {
     Cut cut;  ///< of elements, or of panels
@@ -72,15 +64,13 @@ template <class T>
 TileFunction update_tiles(const LowerContext& context, const kernels::KernelTable<T>& table, const Tiles& tiles) {
     const Attributes& attributes = context.attributes();
     const double beta1 = attributes.get<double>("beta1"), beta2 = attributes.get<double>("beta2"),
-                 eps = attributes.get<double>("eps"), weight_decay = attributes.get<double>("weight_decay"),
-                 max_norm = attributes.get<double>("max_grad_norm");
+                 eps = attributes.get<double>("eps"), weight_decay = attributes.get<double>("weight_decay");
     const BufferRef param = context.in(param_input), gradient = context.in(gradient_input), m = context.in(m_input),
-                    v = context.in(v_input), norm = context.in(norm_input), packed = context.in(packed_input);
+                    v = context.in(v_input), factors = context.in(factors_input), packed = context.in(packed_input);
     return [=, update = table.optimizer.adamw, pack = table.gemm.pack_nt](const RunContext& run, std::int64_t begin,
                                                                           std::int64_t end) {
-        const double scale = gradient_scale(*run.at<const double>(norm), run.args.valid_tokens, max_norm);
-        if (std::isnan(scale)) return;
-        const double step = static_cast<double>(run.args.step);
+        const double* factor = run.at<const double>(factors);
+        if (std::isnan(factor[update_scale])) return;
         const kernels::AdamWArgs<T> args{run.at<T>(param),
                                          run.at<const T>(gradient),
                                          run.at<T>(m),
@@ -90,9 +80,9 @@ TileFunction update_tiles(const LowerContext& context, const kernels::KernelTabl
                                          beta2,
                                          eps,
                                          weight_decay,
-                                         1 - std::pow(beta1, step),
-                                         1 - std::pow(beta2, step),
-                                         scale};
+                                         factor[update_bias1],
+                                         factor[update_bias2],
+                                         factor[update_scale]};
         if (!packed) return update(args, tiles.cut.begin(begin), tiles.cut.begin(end));
         for (std::int64_t panel = tiles.cut.begin(begin); panel < tiles.cut.begin(end); ++panel) {
             const std::int64_t row = panel * tiles.panel_rows, last = std::min(row + tiles.panel_rows, tiles.rows);

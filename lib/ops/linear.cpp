@@ -141,6 +141,9 @@ std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Node& no
                         shape_text(graph, node, 1), shape_text(graph, node, 2)));
     std::vector<OutputSpec> outputs{{"", gradient, Role::gradient, 2}};
     if (node.input(3)) outputs.push_back({"bias", input_desc(graph, node, 3), Role::gradient, 3});
+    if (node.attributes.has("square_sums")) {
+        outputs.push_back({"square_sum", {DType::f64, {node.attributes.get<std::int64_t>("square_sums")}}});
+    }
     return outputs;
 }
 
@@ -153,7 +156,10 @@ void lower_weight_gradient(LowerContext& context) {
     const Shape& gradient = context.out_shape();
     const std::int64_t m = gradient[0], n = gradient[1], k = context.in_shape(0).rows();
     const bool first = context.first_write(2);
-    const BufferRef dy = context.in(0), x = context.in(1), dw = context.out(0), db = context.out(1);
+    const bool sums_squares = context.attributes().has("square_sums");
+    const BufferRef dy = context.in(0), x = context.in(1), dw = context.out(0),
+                    db = context.in(3) ? context.out(1) : BufferRef{},
+                    squares = sums_squares ? context.out(context.node().outputs.size() - 1) : BufferRef{};
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.gemm.tn;
         context.stage("", table.gemm.tiling(kernels::GemmForm::tn, m, n, k).tiles(),
@@ -163,6 +169,7 @@ void lower_weight_gradient(LowerContext& context) {
                               m, n, k, run.at<const T>(dy), m, run.at<const T>(x), n, nullptr, run.at<T>(dw), n};
                           args.accumulate = !first || run.args.accumulate;
                           args.epilogue.a_sums = run.at<T>(db);
+                          args.epilogue.square_sums = run.at<double>(squares);
                           kernel(args, begin, end);
                       });
     });

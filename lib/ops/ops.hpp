@@ -13,8 +13,9 @@ const OpDef& positions_backward();  ///< dy, gradient -> gradient
 
 const OpDef& linear();                  ///< x, weight, [bias], [packed], [residual] -> y, [pre_activation]
 const OpDef& linear_input_gradient();   ///< dy, weight, [packed] -> dx
-const OpDef& linear_weight_gradient();  ///< dy, x, weight gradient, [bias gradient] -> weight gradient, [bias gradient]
-const OpDef& pack_weight();             ///< weight -> packed
+const OpDef& linear_weight_gradient();  ///< dy, x, weight gradient, [bias gradient] -> weight gradient, [bias
+                                        ///< gradient], [partial sums of squares]
+const OpDef& pack_weight();  ///< weight -> packed
 
 const OpDef& attention();                    ///< qkv -> out, lse
 const OpDef& attention_backward();           ///< qkv, out, lse, dout -> dqkv
@@ -35,9 +36,10 @@ const OpDef& lm_head_loss_backward();  ///< h, weight, [bias], targets, [packed 
                                        ///< [bias gradient] -> loss, dh, [weight gradient], [bias gradient]
 const OpDef& take_position();          ///< x (B,T,D) -> row RunArgs::position of each batch entry (B,1,D)
 
-const OpDef& square_sum();   ///< gradient -> partial sums of squares
-const OpDef& global_norm();  ///< partial sums... -> L2 norm of all gradients together
-const OpDef& adamw();        ///< param, gradient, m, v, norm -> param, m, v
+const OpDef& square_sum();      ///< gradient -> partial sums of squares
+const OpDef& global_norm();     ///< partial sums... -> L2 norm of all gradients together
+const OpDef& update_factors();  ///< norm -> what clips and corrects the update of every parameter
+const OpDef& adamw();           ///< param, gradient, m, v, factors, [packed] -> param, m, v, [packed]
 
 // Inputs that only fusion gives, by the passes' names for them.
 inline constexpr std::size_t linear_residual_input = 4;      ///< linear's [residual]

@@ -116,6 +116,27 @@ TEST_CASE("Each fusion has its switch, and CompileOptions::fuse turns all off") 
     CHECK(adds() == before + 4);
 }
 
+TEST_CASE("The squares of a gradient are summed by the product that finishes it, and by nothing else") {
+    Config config = gpt2();
+    SharedLayout shared;
+    const auto square_sums = [&] {
+        std::vector<std::string> names;
+        for (const PlannedNode& node : compile(config, {}, shared).nodes) {
+            if (node.op == "square_sum") names.push_back(node.name);
+        }
+        return names;
+    };
+    const auto has = [](const std::vector<std::string>& names, const char* name) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    const std::vector<std::string> fused = square_sums();
+    CHECK_FALSE(has(fused, "h.0.attn.qkv.weight.square_sum"));
+    CHECK(has(fused, "h.0.attn.qkv.bias.square_sum"));
+    CHECK(has(fused, "wte.weight.square_sum"));  // the embedding's backward adds to it after the head's product
+    config.runtime.fuse_gradient_norm = false;
+    CHECK(has(square_sums(), "h.0.attn.qkv.weight.square_sum"));
+}
+
 TEST_CASE("The sums of residual gradients join the norms' backward") {
     const Graph graph = fuse_loss(emit_backward(forward(gpt2()), "loss"));
     const Graph fused = fuse_norm_residual(graph);

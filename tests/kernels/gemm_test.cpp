@@ -64,6 +64,7 @@ struct Result {
     Matrix<T> c;
     Matrix<T> pre_activation;
     std::vector<T> a_sums;
+    std::vector<double> square_sums;  ///< by tile, tn
 };
 
 template <class T>
@@ -89,7 +90,10 @@ Result<T> solve(const GemmKernels<T>& gemm, const Problem& p, Order<T> order = a
     Matrix<T> b(p.form == GemmForm::nt ? p.n : p.k, p.form == GemmForm::nt ? p.k : p.n, 2);
     Matrix<T> bias(1, p.n, 3);
     Matrix<T> residual(p.m, p.n, 4);
-    Result<T> result{{p.m, p.n, 5}, {p.m, p.n, 6}, std::vector<T>(static_cast<std::size_t>(p.m), T(0.25))};
+    Result<T> result{{p.m, p.n, 5},
+                     {p.m, p.n, 6},
+                     std::vector<T>(static_cast<std::size_t>(p.m), T(0.25)),
+                     std::vector<double>(static_cast<std::size_t>(gemm.tiling(p.form, p.m, p.n, p.k).tiles()), -1)};
 
     GemmArgs<T> args;
     args.m = p.m;
@@ -108,6 +112,7 @@ Result<T> solve(const GemmKernels<T>& gemm, const Problem& p, Order<T> order = a
     if (p.residual == Residual::apart) args.epilogue.residual = residual.data();
     if (p.residual == Residual::in_place) args.epilogue.residual = args.c;
     if (p.a_sums) args.epilogue.a_sums = result.a_sums.data();
+    if (tn) args.epilogue.square_sums = result.square_sums.data();
 
     std::vector<T> packed(static_cast<std::size_t>(gemm.packed_elements(p.n, p.k)));
     if (p.packed) {
@@ -139,6 +144,18 @@ double distance(Matrix<float>& x, Matrix<double>& y) {
     return largest;
 }
 
+/// The sum of the squares of C against what the kernel says of its tiles.
+void check_square_sums(Result<float>& result) {
+    double expected = 0;
+    const std::vector<float>& c = result.c.storage;
+    for (std::size_t i = 1; i < c.size(); ++i) {
+        if (!std::isnan(c[i])) expected += static_cast<double>(c[i]) * static_cast<double>(c[i]);  // NaN: the gaps
+    }
+    double found = 0;
+    for (const double sum : result.square_sums) found += sum;
+    CHECK(found == Approx(expected).epsilon(1e-12));
+}
+
 /// Elements lie in [-1, 1): a sum of k products wanders to about sqrt(k) / 3 and picks up k roundings of half a unit
 /// (u = 2^-24) of that, themselves a random walk: about k u / 3. Twelve times this, and 16 u for the epilogue, is
 /// above every rounding and far below the smallest mistake, one product left out.
@@ -159,10 +176,12 @@ void check(const Problem& p) {
         for (std::size_t i = 0; i < result.a_sums.size(); ++i) {
             CHECK(std::abs(static_cast<double>(result.a_sums[i]) - expected.a_sums[i]) <= tolerance(p.k));
         }
+        if (p.form == GemmForm::tn) check_square_sums(result);
         const Result<float> again = solve(gemm, p, backwards_one_by_one<float>);
         CHECK(same_bits(again.c.storage, result.c.storage));
         CHECK(same_bits(again.pre_activation.storage, result.pre_activation.storage));
         CHECK(same_bits(again.a_sums, result.a_sums));
+        CHECK(again.square_sums == result.square_sums);
     }
 }
 

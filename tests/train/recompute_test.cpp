@@ -55,7 +55,7 @@ TEST_CASE("Recomputation reads nothing that has died: dead values are poisoned")
 
 TEST_CASE("Recomputation on every instruction set and with single fusions off") {
     for (const Isa isa : available_isas()) check_choices({"runtime.isa=" + std::string(to_string(isa))});
-    for (const char* fusion : {"loss", "epilogue", "norm_residual"}) {
+    for (const char* fusion : {"loss", "epilogue", "norm_residual", "gradient_norm"}) {
         check_choices({std::string("runtime.fuse_") + fusion + "=false"});
     }
 }

@@ -18,6 +18,8 @@ struct GemmEpilogue {
     T* pre_activation = nullptr;  ///< (M,N), leading dimension ldc; kept for the activation's backward
     const T* residual = nullptr;  ///< (M,N), leading dimension ldc; may be c itself
     T* a_sums = nullptr;          ///< tn only, (M): sum over k of A[k, m], the bias gradient; += if accumulate
+    /// tn only, (tiles): sum of squares of each finished tile of C, for the norm of the gradients
+    double* square_sums = nullptr;
 };
 
 /// C (M,N) = op(A) op(B), or += when `accumulate`. Rows are contiguous; ld* are elements between rows.

@@ -74,6 +74,7 @@ void multiply(const GemmArgs<T>& args, GemmForm form, const T* b, Steps steps, s
     for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
         const std::int64_t row_begin = tile % tiles.row_tiles * tiles.rows;
         const std::int64_t col_begin = tile / tiles.row_tiles * tiles.cols;
+        double squares = 0;
         for (std::int64_t row = row_begin; row < std::min(args.m, row_begin + tiles.rows); ++row) {
             for (std::int64_t col = col_begin; col < std::min(args.n, col_begin + tiles.cols); ++col) {
                 T sum = 0;
@@ -81,6 +82,8 @@ void multiply(const GemmArgs<T>& args, GemmForm form, const T* b, Steps steps, s
                     sum += args.a[row * steps.a_row + p * steps.a_depth] * b[col * steps.b_col + p * steps.b_depth];
                 }
                 finish(args, row, col, sum);
+                const double finished = static_cast<double>(args.c[row * args.ldc + col]);
+                squares += finished * finished;
             }
             T* a_sums = form == GemmForm::tn && col_begin == 0 ? args.epilogue.a_sums : nullptr;
             if (a_sums) {
@@ -89,6 +92,7 @@ void multiply(const GemmArgs<T>& args, GemmForm form, const T* b, Steps steps, s
                 a_sums[row] = args.accumulate ? a_sums[row] + sum : sum;
             }
         }
+        if (form == GemmForm::tn && args.epilogue.square_sums) args.epilogue.square_sums[tile] = squares;
     }
 }
 

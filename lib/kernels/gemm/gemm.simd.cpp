@@ -3,6 +3,7 @@
 #include "kernels/gemm/dot.hpp"
 #include "kernels/gemm/epilogue.hpp"
 #include "kernels/gemm/pack.hpp"
+#include "kernels/square_sum.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 namespace {
@@ -13,7 +14,8 @@ struct Block {
     std::int64_t col, cols;
     std::int64_t p, depth;
     bool first, last;
-    float* waiting;  ///< (rows, tile_cols): one panel of C that cannot go straight to C
+    float* waiting;      ///< (rows, tile_cols): one panel of C that cannot go straight to C
+    SquareSum* squares;  ///< of the finished elements of C; null when nobody asks
 };
 
 /// Where partial sums over k wait: in C, or, when C (or the residual in its place) is still needed for the epilogue, in
@@ -162,6 +164,21 @@ Ahead panel_ahead(const GemmArgs<float>& args, const Block& block, std::int64_t 
     return {{args.b + block.p * args.ldb + col, args.ldb}, block.depth};
 }
 
+/// The squares of one finished panel of C, which is still in L1 or L2.
+void add_squares(const GemmArgs<float>& args, const Block& block, std::int64_t col, std::int64_t cols) {
+    constexpr int row_vectors = tile_cols / half_lanes;
+    static_assert(2 * row_vectors == SquareSum::unroll, "two rows fill a SquareSum");
+    const float* c = args.c + block.row * args.ldc + col;
+    std::int64_t r = 0;
+    for (; cols == tile_cols && r + 2 <= block.rows; r += 2) {
+        block.squares->add<0, row_vectors>(c + r * args.ldc);
+        block.squares->add<row_vectors, row_vectors>(c + (r + 1) * args.ldc);
+    }
+    for (; r < block.rows; ++r) {
+        for (std::int64_t j = 0; j < cols; ++j) block.squares->add_one(c[r * args.ldc + j]);
+    }
+}
+
 template <GemmForm form>
 void multiply_block(const GemmArgs<float>& args, const Block& block, const Rows& a, float* scratch) {
     for (std::int64_t j = 0; j < block.cols; j += tile_cols) {
@@ -170,6 +187,7 @@ void multiply_block(const GemmArgs<float>& args, const Block& block, const Rows&
         const Panel b = panel_of_b<form>(args, block, col, cols, scratch);
         const Ahead ahead = panel_ahead<form>(args, block, col + tile_cols);
         multiply_panel(args, block, a, b, ahead, col, cols);
+        if (form == GemmForm::tn && block.squares && block.last) add_squares(args, block, col, cols);
     }
 }
 
@@ -225,12 +243,16 @@ void multiply_tiles(const GemmArgs<float>& args, std::int64_t tile_begin, std::i
     const GemmTiling tiles = tiling(form, args.m, args.n, args.k);
     const EvenSplit depths{args.k, most(1, divide_up(args.k, depth_limit))};
     for (std::int64_t tile = tile_begin; tile < tile_end; ++tile) {
-        for_each_block(args, tile_block(args, tiles, tile, waiting), depths, [&](const Block& block) {
+        SquareSum squares;
+        Block whole = tile_block(args, tiles, tile, waiting);
+        whole.squares = tn && args.epilogue.square_sums ? &squares : nullptr;
+        for_each_block(args, whole, depths, [&](const Block& block) {
             const Rows a = tn ? Rows{args.a + block.p * args.lda + block.row, args.lda, Contiguous::rows}
                               : Rows{args.a + block.row * args.lda + block.p, args.lda, Contiguous::depth};
             if (tn && args.epilogue.a_sums && block.col == 0) sum_columns(args, block);
             multiply_block<form>(args, block, a, panel);
         });
+        if (whole.squares) args.epilogue.square_sums[tile] = squares.total();
     }
 }
 

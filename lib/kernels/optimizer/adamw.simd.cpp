@@ -1,5 +1,6 @@
 #include "kernels/arch.hpp"
 #include "kernels/families.hpp"
+#include "kernels/square_sum.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 namespace {
@@ -53,33 +54,12 @@ void adamw(const AdamWArgs<float>& args, std::int64_t begin, std::int64_t end) {
     }
 }
 
-/// Half a vector of floats and the same in double: xsimd 8.1 has no widening load.
-constexpr std::int64_t half = lanes / 2;
-using HalfVec __attribute__((vector_size(sizeof(float) * half))) = float;
-using DoubleVec __attribute__((vector_size(sizeof(double) * half))) = double;
-
-DoubleVec load_wide(const float* from) {
-    HalfVec narrow;
-    __builtin_memcpy(&narrow, from, sizeof narrow);
-    return __builtin_convertvector(narrow, DoubleVec);
-}
-
 double sum_squares(const float* x, std::int64_t begin, std::int64_t end) {
-    constexpr int unroll = 8;
-    DoubleVec sum[unroll] = {};
+    SquareSum sum;
     std::int64_t i = begin;
-    for (; i + unroll * half <= end; i += unroll * half) {
-#pragma GCC unroll 8
-        for (int u = 0; u < unroll; ++u) {
-            const DoubleVec value = load_wide(x + i + u * half);
-            sum[u] += value * value;
-        }
-    }
-    const DoubleVec all = ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-    double total = 0;
-    for (std::int64_t lane = 0; lane < half; ++lane) total += all[lane];
-    for (; i < end; ++i) total += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-    return total;
+    for (; i + SquareSum::width <= end; i += SquareSum::width) sum.add(x + i);
+    for (; i < end; ++i) sum.add_one(x[i]);
+    return sum.total();
 }
 
 }  // namespace

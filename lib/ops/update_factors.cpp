@@ -1,0 +1,51 @@
+#include "ops/update_factors.hpp"
+
+#include <cmath>
+
+#include "ops/lowering.hpp"
+#include "ops/ops.hpp"
+
+// What every parameter's update needs to know, computed once. The gradient of the sum of losses becomes that of the
+// mean, clipped to max_grad_norm, by one factor: min(1, max / (norm + 1e-6)) / valid tokens, norm that of the mean.
+
+namespace causeway::ops {
+namespace {
+
+std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
+    const TensorDesc& norm = input_desc(graph, node, 0);
+    require(norm.dtype == DType::f64 && norm.shape.elements() == 1, "the norm must be one f64");
+    return {{"", {DType::f64, {update_factor_count}}}};
+}
+
+Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 1); }
+
+double gradient_scale(double summed_norm, double valid_tokens, double max_norm) {
+    const double norm = summed_norm / valid_tokens;
+    if (!std::isfinite(norm)) return std::nan("");
+    const double clip = max_norm > 0 ? std::min(1.0, max_norm / (norm + 1e-6)) : 1.0;
+    return clip / valid_tokens;
+}
+
+void lower(LowerContext& context) {
+    const Attributes& attributes = context.attributes();
+    const double beta1 = attributes.get<double>("beta1"), beta2 = attributes.get<double>("beta2"),
+                 max_norm = attributes.get<double>("max_grad_norm");
+    const BufferRef norm = context.in(0), factors = context.out();
+    context.stage("", 1, cost(context.graph(), context.node()), [=](const RunContext& run, std::int64_t, std::int64_t) {
+        const double step = static_cast<double>(run.args.step);
+        double* factor = run.at<double>(factors);
+        factor[update_scale] = gradient_scale(*run.at<const double>(norm), run.args.valid_tokens, max_norm);
+        factor[update_bias1] = 1 - std::pow(beta1, step);
+        factor[update_bias2] = 1 - std::pow(beta2, step);
+    });
+}
+
+}  // namespace
+
+const OpDef& update_factors() {
+    static const OpDef def{
+        "update_factors", "clipping and Adam's bias corrections", infer, nullptr, cost, nullptr, lower};
+    return def;
+}
+
+}  // namespace causeway::ops
