@@ -86,7 +86,7 @@ TEST_CASE("S3-18: every value of the forward pass has a name, a shape and a mean
     const Trace trace = trace_model(resolved(tiny_config()));
     CHECK(shape_of(trace.intermediates, "tokens") == Shape{2, 5});
     CHECK(shape_of(trace.intermediates, "h.1.attn.qkv") == Shape{2, 5, 36});
-    CHECK(shape_of(trace.intermediates, "h.0.mlp.gelu") == Shape{2, 5, 20});
+    CHECK(shape_of(trace.intermediates, "h.0.mlp.act") == Shape{2, 5, 20});
     CHECK(shape_of(trace.intermediates, "logits") == Shape{2, 5, 17});
     CHECK(shape_of(trace.intermediates, "h.1.attn.heads.weights") == Shape{2, 3, 5, 5});
     for (const TraceEntry& entry : trace.intermediates) CHECK(!entry.meaning.empty());

@@ -92,8 +92,9 @@ inline std::vector<OpCase> op_cases() {
     };
     const auto gelu = [](const char* kind) {
         return [kind](OpGraph& g) {
-            return g.finish(g.graph().emit(ops::gelu(), "gelu", {g.x()}, {{"activation", std::string(kind)}}), false,
-                            true);
+            return g.finish(
+                g.graph().emit(ops::activation(), "activation", {g.x()}, {{"activation", std::string(kind)}}), false,
+                true);
         };
     };
     return {

@@ -19,7 +19,7 @@ TEST_CASE("Shape rules name the node, what is expected and what is found") {
                          "5 positions are asked for, the table has 4");
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::embedding(), "again", {g.x(), narrow}), GraphError,
                          "tokens must be i32 (B,T)");
-    CHECK_THROWS_MESSAGE(g.graph().emit(ops::gelu(), "act", {g.x()}, {{"activation", std::string("swish")}}),
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::activation(), "act", {g.x()}, {{"activation", std::string("swish")}}),
                          GraphError, "unknown activation 'swish'");
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::layernorm(), "norm", {g.x()}, {{"eps", 1e-5}}), GraphError,
                          "input 1 is missing");
