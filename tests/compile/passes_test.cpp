@@ -143,11 +143,18 @@ TEST_CASE("The sums of residual gradients join the norms' backward") {
     CHECK_NOTHROW(verify(fused));
     CHECK(count(graph, ops::add()) - count(fused, ops::add()) == 4);
     CHECK(count(graph, ops::layernorm_backward()) == count(fused, ops::layernorm_backward()));
+    const Graph rms = fuse_loss(emit_backward(forward(gpt2(R"(, "norm": "rmsnorm")")), "loss"));
+    const Graph rms_fused = fuse_norm_residual(rms);
+    CHECK_NOTHROW(verify(rms_fused));
+    CHECK(count(rms, ops::add()) - count(rms_fused, ops::add()) == 4);
+    CHECK(count(rms, ops::rmsnorm_backward()) == count(rms_fused, ops::rmsnorm_backward()));
 }
 
 TEST_CASE("Fused and unfused plans agree over training steps") {
     for (const char* model : {"", R"(, "norm_placement": "post")", R"(, "hidden_act": "gelu")",
-                              R"(, "residual": false)", R"(, "norm": "none")", R"(, "mlp": "none")"}) {
+                              R"(, "residual": false)", R"(, "norm": "none")", R"(, "mlp": "none")",
+                              R"(, "norm": "rmsnorm", "mlp": "gated", "hidden_act": "silu", "qk_norm": true,
+                                   "position_embedding": "rope")"}) {
         INFO(model);
         std::vector<double> fused_losses, plain_losses;
         const std::vector<float> fused = train(gpt2(model), true, fused_losses);
