@@ -220,7 +220,7 @@ Section runtime_section() {
     runtime.add("fuse_loss", &R::fuse_loss, flag(),
                 "Take the loss from the step that computes its gradients. Fusions: see below.");
     runtime.add("fuse_epilogue", &R::fuse_epilogue, flag(),
-                "GELU and residual sums in the matrix product before them.");
+                "Activations and residual sums in the matrix product before them.");
     runtime.add("fuse_norm_residual", &R::fuse_norm_residual, flag(),
                 "The sum of a residual stream's gradients in the norm's backward.");
     runtime.add("fuse_gradient_norm", &R::fuse_gradient_norm, flag(),

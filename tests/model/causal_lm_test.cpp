@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "graph/op_def.hpp"
 #include "support/catch.hpp"
 
 using namespace causeway;
