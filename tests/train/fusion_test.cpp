@@ -74,6 +74,12 @@ TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may star
 }
 
 TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another order") {
+    for (const std::vector<std::string>& each : on_every_isa({})) {
+        INFO(each.back());
+        const Pair pair = with_and_without("fuse_gradient_norm", each);
+        CHECK(pair.on.losses[0] == pair.off.losses[0]);
+        CHECK(pair.on.norms[0] == Approx(pair.off.norms[0]).epsilon(1e-12));
+    }
     check_within_rounding("fuse_gradient_norm", {});
     check_within_rounding("fuse_gradient_norm", {"train.gradient_accumulation_steps=2"});
     check_within_rounding("fuse_gradient_norm", {"model.tie_word_embeddings=false", "model.lm_head_bias=true"});
