@@ -163,19 +163,12 @@ void only_what_is_built(const Config& config, const std::string& origin) {
         bool asked;
     };
     const Feature features[] = {
-        {"model.position_embedding",
-         model.position_embedding == PositionKind::rope || model.position_embedding == PositionKind::alibi},
+        {"model.position_embedding", model.position_embedding == PositionKind::rope},
         {"model.rope_parameters", model.rope_parameters != RopeConfig{}},
         {"model.norm", model.norm == NormKind::rmsnorm},
         {"model.qk_norm", model.qk_norm},
         {"model.mlp", model.mlp == MlpKind::gated},
         {"model.hidden_act", model.hidden_act == Activation::silu || model.hidden_act == Activation::relu},
-        {"model.causal", !model.causal},
-        {"model.sliding_window", model.sliding_window != 0},
-        {"model.attention_scale", model.attention_scale != 0},
-        {"model.attention_dropout", model.attention_dropout != 0},
-        {"model.embd_pdrop", model.embd_pdrop != 0},
-        {"model.resid_pdrop", model.resid_pdrop != 0},
         {"model.num_experts", model.num_experts != 0},
     };
     for (const Feature& feature : features) {

@@ -3,6 +3,7 @@
 #include "base/isa_kind.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/softmax.hpp"
+#include "kernels/dropout/dropout.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/embedding/embedding.hpp"
 #include "kernels/gemm/gemm.hpp"
@@ -20,6 +21,7 @@ struct KernelTable {
     GemmKernels<T> gemm{};
     AttentionKernels<T> attention{};
     SoftmaxKernels<T> softmax{};
+    DropoutKernels<T> dropout{};
     NormKernels<T> norm{};
     EmbeddingKernels<T> embedding{};
     ElementwiseKernels<T> elementwise{};

@@ -179,8 +179,6 @@ TEST_CASE("B54, B55: a value that no plan can be compiled with yet is refused, n
                                                                      {"norm", "\"rmsnorm\""},
                                                                      {"mlp", "\"gated\""},
                                                                      {"hidden_act", "\"swish\""},
-                                                                     {"causal", "false"},
-                                                                     {"attention_dropout", "0.1"},
                                                                      {"num_experts", "4"}};
     for (const auto& [key, value] : values) {
         CHECK_THAT(mistake_in(section_with("model", key, value)),
