@@ -115,7 +115,7 @@ std::vector<TraceEntry> attention_entries(const Trace& trace, const TraceOptions
     if (g != h) entries.push_back({"repeated k", {b, t, h, d}, "keys as the query heads see them; never stored"});
     entries.push_back({"scores",
                        {b, h, t, t},
-                       fmt::format("{} q k^T{}, before any mask (B,H,T,T)", trace.scale,
+                       fmt::format("{:.6g} q k^T{}, before any mask (B,H,T,T)", trace.scale,
                                    rule.slopes.empty() ? "" : " - slope |distance|")});
     entries.push_back({"weights", {b, h, t, t}, "softmax over the keys a query may see (B,H,T,T)"});
     entries.push_back({"heads", {b, t, h * d}, "weights v, heads merged (B,T,H*Dh)"});

@@ -153,17 +153,18 @@ void scores(const Step& step) {
 /// 1e6 may come out above its row's log-sum-exp; min returns its second operand when that is NaN.
 inline Vec weight_of(Vec score, Vec lse) { return exp2_nonpositive(xsimd::min(Vec(0.0f), score - lse)); }
 
-/// Keys [begin, end) of a row, where `from` and `seen` may cut a vector: P = exp(S - lse) and dS = P o (dP - delta), 0
-/// where hidden.
-void edge_of_row(float* p, float* ds, std::int64_t c, std::int64_t from, std::int64_t seen, Vec lse, Vec delta) {
-    const Vec zero(0.0f), lane = lane_index();
+/// A vector of a row at key c, of which keys [from, seen) are seen: P = exp(S - lse) and dS = P o (dP - delta), 0 where
+/// hidden. `lane` is lane_index().
+inline void edge_of_row(float* p, float* ds, std::int64_t c, std::int64_t from, std::int64_t seen, Vec lse, Vec delta,
+                        Vec lane) {
+    const Vec zero(0.0f);
     const auto visible = lane < Vec(static_cast<float>(seen - c)) && lane >= Vec(static_cast<float>(from - c));
     const Vec weight = xsimd::select(visible, weight_of(load(p + c), lse), zero);
     store(p + c, weight);
     store(ds + c, xsimd::select(visible, weight * (load(ds + c) - delta), zero));
 }
 
-void clear_row(float* p, float* ds, std::int64_t begin, std::int64_t end) {
+inline void clear_row(float* p, float* ds, std::int64_t begin, std::int64_t end) {
     for (std::int64_t c = begin; c < end; c += lanes) {
         store(p + c, Vec(0.0f));
         store(ds + c, Vec(0.0f));
@@ -171,7 +172,7 @@ void clear_row(float* p, float* ds, std::int64_t begin, std::int64_t end) {
 }
 
 /// P = exp(S - lse) and dS = P o (dP - delta) of row r, 0 where hidden.
-void row_probabilities(const Step& step, std::int64_t r, std::int64_t from, std::int64_t seen) {
+inline void row_probabilities(const Step& step, std::int64_t r, std::int64_t from, std::int64_t seen, Vec lane) {
     float* p = step.tile.p + r * key_block;
     float* ds = step.tile.ds + r * key_block;
     // A row without any key has lse -inf; against +inf its hidden scores give 0 and not NaN.
@@ -181,7 +182,7 @@ void row_probabilities(const Step& step, std::int64_t r, std::int64_t from, std:
     std::int64_t c = from / lanes * lanes;
     clear_row(p, ds, 0, c);
     if (c < from && c < seen) {
-        edge_of_row(p, ds, c, from, seen, lse, delta);
+        edge_of_row(p, ds, c, from, seen, lse, delta, lane);
         c += lanes;
     }
     for (; c + lanes <= seen; c += lanes) {
@@ -190,7 +191,7 @@ void row_probabilities(const Step& step, std::int64_t r, std::int64_t from, std:
         store(ds + c, weight * (load(ds + c) - delta));
     }
     if (c < seen) {
-        edge_of_row(p, ds, c, from, seen, lse, delta);
+        edge_of_row(p, ds, c, from, seen, lse, delta, lane);
         c += lanes;
     }
     clear_row(p, ds, c, round_up(step.keys, lanes));
@@ -199,22 +200,24 @@ void row_probabilities(const Step& step, std::int64_t r, std::int64_t from, std:
 /// The same for all rows, with what the variant adds: to the scores before, and dropout's factors to dP and to P.
 void probabilities(const Step& step) {
     const DropoutMask& dropout = step.args.variant.dropout;
+    const bool adjusts = step.variant.adjusts();
+    const Vec lane = lane_index();
     for (std::int64_t r = 0; r < step.rows; ++r) {
         float* p = step.tile.p + r * key_block;
         float* ds = step.tile.ds + r * key_block;
         const std::int64_t from = step.hidden_from(r), seen = step.seen_by(r);
-        if (step.variant.adjusts() && from < seen) {
+        if (adjusts && from < seen) {
             adjust_row(step.variant, step.i + r, step.j + from, seen - from, p + from);
         }
         if (!dropout) {
-            row_probabilities(step, r, from, seen);
+            row_probabilities(step, r, from, seen, lane);
             continue;
         }
         alignas(64) float factors[key_block];
         dropout_factors(dropout, step.b, step.h, step.i + r, step.j, step.j + step.keys, factors);
         for (std::int64_t c = from / lanes * lanes; c < seen; c += lanes)
             store(ds + c, load(ds + c) * load(factors + c));
-        row_probabilities(step, r, from, seen);
+        row_probabilities(step, r, from, seen, lane);
         for (std::int64_t c = from / lanes * lanes; c < seen; c += lanes) store(p + c, load(p + c) * load(factors + c));
     }
 }
