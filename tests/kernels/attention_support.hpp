@@ -72,4 +72,50 @@ inline void check_differences(Problem<double>& problem, Heads<double>& input, co
     CHECK(worst < 1e-8);  // rounding 1e-16 / step, truncation step^2
 }
 
+/// Gradients as expected, and nothing written beside them.
+inline void check_gradients(const Problem<float>& got, const Problem<double>& expected) {
+    CHECK(difference(got.dq.values(), expected.dq.values()) < backward_tolerance);
+    CHECK(difference(got.dk.values(), expected.dk.values()) < backward_tolerance);
+    CHECK(difference(got.dv.values(), expected.dv.values()) < backward_tolerance);
+    CHECK(got.clean());
+}
+
+/// Runs the tiled path of an ISA and compares everything it makes.
+inline void check_tiled(Problem<float>& got, Isa isa, const Problem<double>& expected) {
+    got.forward(kernel_table(isa).attention);
+    CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
+    CHECK(difference(got.lse, expected.lse) < forward_tolerance);
+    got.backward(kernel_table(isa).attention);
+    check_gradients(got, expected);
+}
+
+/// The same for the explicit path.
+inline void check_explicit(Problem<float>& got, Isa isa, const Problem<double>& expected) {
+    got.explicit_forward(kernel_table(isa).attention);
+    CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
+    CHECK(difference(got.weights, expected.weights) < forward_tolerance);
+    got.explicit_backward(kernel_table(isa).attention);
+    CHECK(difference(got.dscores, expected.dscores) < backward_tolerance);
+    check_gradients(got, expected);
+}
+
+/// Runs every stage of the tiled path tile by tile, the last one first, and compares its bits with a run as a whole.
+inline void check_split(Problem<float>& whole, Problem<float>& split, Isa isa) {
+    const auto& kernels = kernel_table(isa).attention;
+    const AttentionShape& shape = whole.shape;
+    whole.forward(kernels);
+    whole.backward(kernels);
+    const auto forward_args = split.forward_args();
+    for (std::int64_t t = kernels.forward_tiles(shape); t-- > 0;) kernels.forward(forward_args, t, t + 1);
+    const auto args = split.backward_args(kernels);
+    for (std::int64_t t = kernels.backward_delta_tiles(shape); t-- > 0;) kernels.backward_delta(args, t, t + 1);
+    for (std::int64_t t = kernels.backward_tiles(shape); t-- > 0;) kernels.backward(args, t, t + 1);
+    for (std::int64_t t = kernels.backward_reduce_tiles(shape); t-- > 0;) kernels.backward_reduce(args, t, t + 1);
+    CHECK(same_bits(whole.out.values(), split.out.values()));
+    CHECK(same_bits(whole.lse, split.lse));
+    CHECK(same_bits(whole.dq.values(), split.dq.values()));
+    CHECK(same_bits(whole.dk.values(), split.dk.values()));
+    CHECK(same_bits(whole.dv.values(), split.dv.values()));
+}
+
 }  // namespace causeway::kernels::test

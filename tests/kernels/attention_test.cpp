@@ -41,14 +41,7 @@ TEST_CASE("attention: tiled forward and backward match the reference on every IS
         for (Isa isa : available_isas()) {
             INFO(describe(isa, shape));
             Problem<float> got(shape);
-            got.forward(kernel_table(isa).attention);
-            CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
-            CHECK(difference(got.lse, expected.lse) < forward_tolerance);
-            got.backward(kernel_table(isa).attention);
-            CHECK(difference(got.dq.values(), expected.dq.values()) < backward_tolerance);
-            CHECK(difference(got.dk.values(), expected.dk.values()) < backward_tolerance);
-            CHECK(difference(got.dv.values(), expected.dv.values()) < backward_tolerance);
-            CHECK(got.clean());
+            check_tiled(got, isa, expected);
         }
     }
 }
@@ -63,15 +56,7 @@ TEST_CASE("attention: explicit forward and backward match the reference on every
         for (Isa isa : available_isas()) {
             INFO(describe(isa, shape));
             Problem<float> got(shape);
-            got.explicit_forward(kernel_table(isa).attention);
-            CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
-            CHECK(difference(got.weights, expected.weights) < forward_tolerance);
-            got.explicit_backward(kernel_table(isa).attention);
-            CHECK(difference(got.dscores, expected.dscores) < backward_tolerance);
-            CHECK(difference(got.dq.values(), expected.dq.values()) < backward_tolerance);
-            CHECK(difference(got.dk.values(), expected.dk.values()) < backward_tolerance);
-            CHECK(difference(got.dv.values(), expected.dv.values()) < backward_tolerance);
-            CHECK(got.clean());
+            check_explicit(got, isa, expected);
         }
     }
 }
@@ -92,25 +77,11 @@ TEST_CASE("attention: explicit and tiled agree to 1e-6 on small inputs (S2-06, S
 
 TEST_CASE("attention: any split into tile ranges gives the same bits") {
     for (Isa isa : available_isas()) {
-        const auto& kernels = kernel_table(isa).attention;
         for (const AttentionShape& shape : {AttentionShape{2, 4, 2, 200, 200, 24, 0.204, true},
                                             AttentionShape{1, 1, 1, 1100, 1100, 16, 0.25, true}}) {
             INFO(describe(isa, shape));
             Problem<float> whole(shape), split(shape);
-            whole.forward(kernels);
-            whole.backward(kernels);
-            const auto forward_args = split.forward_args();
-            for (std::int64_t t = kernels.forward_tiles(shape); t-- > 0;) kernels.forward(forward_args, t, t + 1);
-            const auto args = split.backward_args(kernels);
-            for (std::int64_t t = kernels.backward_delta_tiles(shape); t-- > 0;) kernels.backward_delta(args, t, t + 1);
-            for (std::int64_t t = kernels.backward_tiles(shape); t-- > 0;) kernels.backward(args, t, t + 1);
-            for (std::int64_t t = kernels.backward_reduce_tiles(shape); t-- > 0;)
-                kernels.backward_reduce(args, t, t + 1);
-            CHECK(same_bits(whole.out.values(), split.out.values()));
-            CHECK(same_bits(whole.lse, split.lse));
-            CHECK(same_bits(whole.dq.values(), split.dq.values()));
-            CHECK(same_bits(whole.dk.values(), split.dk.values()));
-            CHECK(same_bits(whole.dv.values(), split.dv.values()));
+            check_split(whole, split, isa);
         }
     }
 }

@@ -77,26 +77,11 @@ TEST_CASE("attention variants: tiled and explicit paths match the reference on e
             CHECK(difference(stored.dk.values(), expected.dk.values()) < 1e-12);
             for (Isa isa : available_isas()) {
                 INFO(describe(isa, shape));
-                Problem<float> got(shape);
-                variation.apply(got);
-                got.forward(kernel_table(isa).attention);
-                CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
-                CHECK(difference(got.lse, expected.lse) < forward_tolerance);
-                got.backward(kernel_table(isa).attention);
-                CHECK(difference(got.dq.values(), expected.dq.values()) < backward_tolerance);
-                CHECK(difference(got.dk.values(), expected.dk.values()) < backward_tolerance);
-                CHECK(difference(got.dv.values(), expected.dv.values()) < backward_tolerance);
-                CHECK(got.clean());
-                Problem<float> kept(shape);
-                variation.apply(kept);
-                kept.explicit_forward(kernel_table(isa).attention);
-                CHECK(difference(kept.out.values(), expected.out.values()) < forward_tolerance);
-                CHECK(difference(kept.weights, stored.weights) < forward_tolerance);
-                kept.explicit_backward(kernel_table(isa).attention);
-                CHECK(difference(kept.dq.values(), expected.dq.values()) < backward_tolerance);
-                CHECK(difference(kept.dk.values(), expected.dk.values()) < backward_tolerance);
-                CHECK(difference(kept.dv.values(), expected.dv.values()) < backward_tolerance);
-                CHECK(kept.clean());
+                Problem<float> tiled(shape), explicitly(shape);
+                variation.apply(tiled);
+                variation.apply(explicitly);
+                check_tiled(tiled, isa, expected);
+                check_explicit(explicitly, isa, stored);
             }
         }
     }
@@ -122,27 +107,13 @@ TEST_CASE("attention variants: the reference backward agrees with finite differe
 
 TEST_CASE("attention variants: any split into tile ranges gives the same bits") {
     for (Isa isa : available_isas()) {
-        const auto& kernels = kernel_table(isa).attention;
         for (AttentionShape shape : {AttentionShape{2, 4, 2, 200, 200, 24, 0.204, true},
                                      AttentionShape{1, 1, 1, 1100, 1100, 16, 0.25, true}}) {
             shape.window = 150;
+            INFO(describe(isa, shape));
             Problem<float> whole(shape), split(shape);
             for (auto* problem : {&whole, &split}) variations[8].apply(*problem);
-            whole.forward(kernels);
-            whole.backward(kernels);
-            const auto forward_args = split.forward_args();
-            for (std::int64_t t = kernels.forward_tiles(shape); t-- > 0;) kernels.forward(forward_args, t, t + 1);
-            const auto args = split.backward_args(kernels);
-            for (std::int64_t t = kernels.backward_delta_tiles(shape); t-- > 0;) kernels.backward_delta(args, t, t + 1);
-            for (std::int64_t t = kernels.backward_tiles(shape); t-- > 0;) kernels.backward(args, t, t + 1);
-            for (std::int64_t t = kernels.backward_reduce_tiles(shape); t-- > 0;) {
-                kernels.backward_reduce(args, t, t + 1);
-            }
-            INFO(describe(isa, shape));
-            CHECK(same_bits(whole.out.values(), split.out.values()));
-            CHECK(same_bits(whole.dq.values(), split.dq.values()));
-            CHECK(same_bits(whole.dk.values(), split.dk.values()));
-            CHECK(same_bits(whole.dv.values(), split.dv.values()));
+            check_split(whole, split, isa);
         }
     }
 }

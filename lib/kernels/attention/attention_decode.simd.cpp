@@ -102,11 +102,11 @@ void decode_query(const AttentionForwardArgs<float>& args, std::int64_t b, std::
     const std::int64_t dim = shape.head_dim;
     const std::int64_t kv_head = h / (shape.heads / shape.kv_heads);
     const Band band = band_of(shape);
-    const HeadVariant variant = head_variant(args.variant, shape, b, h, 1.44269504f);
+    const HeadVariant variant = head_variant(args.variant, shape, b, h, static_cast<float>(log2_e));
     const float* q = args.q.data + b * args.q.batch_stride + h * args.q.head_stride;
     const float* k = args.k.data + b * args.k.batch_stride + kv_head * args.k.head_stride;
     const float* v = args.v.data + b * args.v.batch_stride + kv_head * args.v.head_stride;
-    pack_rows(q, args.q.token_stride, 1, dim, static_cast<float>(shape.scale * 1.4426950408889634), tile.q, dim);
+    pack_rows(q, args.q.token_stride, 1, dim, static_cast<float>(shape.scale * log2_e), tile.q, dim);
     for (std::int64_t c = 0; c < dim; c += lanes) store(tile.out + c, Vec(0.0f));
     float max = -infinity, sum = 0;
     const std::int64_t first = band.first_key(0), end = band.end_key(0);

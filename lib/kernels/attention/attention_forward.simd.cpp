@@ -175,8 +175,6 @@ void clear_group(const AttentionForwardArgs<float>& args, ForwardTile& tile, std
     for (std::int64_t c = 0; c < args.shape.head_dim * pair; c += lanes) store(tile.out[group] + c, Vec(0.0f));
 }
 
-constexpr float log2_e = 1.44269504f;
-
 ForwardHead forward_head(const AttentionForwardArgs<float>& args, std::int64_t b, std::int64_t h) {
     const AttentionShape& shape = args.shape;
     const std::int64_t kv_head = h / (shape.heads / shape.kv_heads);
@@ -187,7 +185,7 @@ ForwardHead forward_head(const AttentionForwardArgs<float>& args, std::int64_t b
             args.k.data + b * args.k.batch_stride + kv_head * args.k.head_stride,
             args.v.data + b * args.v.batch_stride + kv_head * args.v.head_stride,
             band_of(shape),
-            head_variant(args.variant, shape, b, h, log2_e)};
+            head_variant(args.variant, shape, b, h, static_cast<float>(log2_e))};
 }
 
 /// Queries [i, i + rows) of head h of sequence b.
@@ -198,7 +196,7 @@ void forward_block(const AttentionForwardArgs<float>& args, std::int64_t b, std:
     const ForwardHead head = forward_head(args, b, h);
     const Band& band = head.band;
     tile.prefetch = exceeds_l2(shape);
-    const float factor = static_cast<float>(shape.scale * 1.4426950408889634);  // log2(e): powers of 2 from here on
+    const float factor = static_cast<float>(shape.scale * log2_e);
     for (std::int64_t group = 0; group * pair < rows; ++group) {
         const std::int64_t r = group * pair, last = i + least(rows, r + pair) - 1;
         pack_transposed(head.q + (i + r) * args.q.token_stride, args.q.token_stride, least(pair, rows - r),
