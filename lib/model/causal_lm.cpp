@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "ops/ops.hpp"
 
@@ -63,8 +65,9 @@ class CausalLm {
         const bool bias = config_.attention_bias;
         const ValueId qkv = linear(name + ".qkv", x, (heads + 2 * kv_heads) * head_dim, bias, false);
         const OpDef& op = options_.attention == AttentionPath::tiled ? ops::attention() : ops::attention_explicit();
-        const ValueId out =
-            graph_.emit(op, name + ".heads", {qkv, mask_, attention_mask_}, attention_attributes(dropout_site));
+        std::vector<ValueId> inputs{qkv};
+        if (mask_ || attention_mask_) inputs = {qkv, mask_, attention_mask_};
+        const ValueId out = graph_.emit(op, name + ".heads", std::move(inputs), attention_attributes(dropout_site));
         return linear(name + ".proj", out, config_.hidden_size, bias, true);
     }
 

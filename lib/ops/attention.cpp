@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/limits.hpp"
 #include "ops/attention_variant.hpp"
 #include "ops/lowering.hpp"
@@ -31,10 +34,10 @@ void backward(BackwardContext& context) {
     const Node& node = context.node();
     const ValueId dout = context.output_gradient(0);
     if (!dout || !context.wants_gradient(0)) return;
+    std::vector<ValueId> inputs{node.input(0), node.outputs[0], node.outputs[1], dout};
+    inputs.insert(inputs.end(), node.inputs.begin() + forward_options, node.inputs.end());
     context.give_gradient(
-        0, context.graph().emit(attention_backward(), node.name + ".backward",
-                                {node.input(0), node.outputs[0], node.outputs[1], dout, node.input(1), node.input(2)},
-                                node.attributes));
+        0, context.graph().emit(attention_backward(), node.name + ".backward", std::move(inputs), node.attributes));
 }
 
 void lower(LowerContext& context) {

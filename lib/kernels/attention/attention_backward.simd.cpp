@@ -107,11 +107,13 @@ void scores(const Step& step) {
 inline Vec weight_of(Vec score, Vec lse) { return exp2_nonpositive(xsimd::min(Vec(0.0f), score - lse)); }
 
 /// A vector of a row at key c, of which keys [from, seen) are seen: P = exp(S - lse) and dS = P o (dP - delta), 0 where
-/// hidden. `lane` is lane_index().
+/// hidden. `lane` is lane_index(); Plain: `from` is 0.
+template <bool Plain>
 inline void edge_of_row(float* p, float* ds, std::int64_t c, std::int64_t from, std::int64_t seen, Vec lse, Vec delta,
                         Vec lane) {
     const Vec zero(0.0f);
-    const auto visible = lane < Vec(static_cast<float>(seen - c)) && lane >= Vec(static_cast<float>(from - c));
+    auto visible = lane < Vec(static_cast<float>(seen - c));
+    if (!Plain) visible = visible && lane >= Vec(static_cast<float>(from - c));
     const Vec weight = xsimd::select(visible, weight_of(load(p + c), lse), zero);
     store(p + c, weight);
     store(ds + c, xsimd::select(visible, weight * (load(ds + c) - delta), zero));
@@ -124,19 +126,25 @@ inline void clear_row(float* p, float* ds, std::int64_t begin, std::int64_t end)
     }
 }
 
-/// P = exp(S - lse) and dS = P o (dP - delta) of row r, 0 where hidden.
+/// P = exp(S - lse) and dS = P o (dP - delta) of row r, 0 outside of keys [from, seen). Plain: `from` is 0, and the row
+/// sees a key.
+template <bool Plain>
 inline void row_probabilities(const Step& step, std::int64_t r, std::int64_t from, std::int64_t seen, Vec lane) {
     float* p = step.tile.p + r * key_block;
     float* ds = step.tile.ds + r * key_block;
+    float row_lse = step.lse[r];
     // A row without any key has lse -inf; against +inf its hidden scores give 0 and not NaN.
-    const float row_lse = step.lse[r] == -__builtin_inff() ? __builtin_inff() : step.lse[r];
+    if (!Plain && row_lse == -__builtin_inff()) row_lse = __builtin_inff();
     const Vec lse(row_lse * static_cast<float>(log2_e));
     const Vec delta(step.delta[r]);
-    std::int64_t c = from / lanes * lanes;
-    clear_row(p, ds, 0, c);
-    if (c < from && c < seen) {
-        edge_of_row(p, ds, c, from, seen, lse, delta, lane);
-        c += lanes;
+    std::int64_t c = 0;
+    if (!Plain) {
+        c = from / lanes * lanes;
+        clear_row(p, ds, 0, c);
+        if (c < from && c < seen) {
+            edge_of_row<Plain>(p, ds, c, from, seen, lse, delta, lane);
+            c += lanes;
+        }
     }
     for (; c + lanes <= seen; c += lanes) {
         const Vec weight = weight_of(load(p + c), lse);
@@ -144,34 +152,45 @@ inline void row_probabilities(const Step& step, std::int64_t r, std::int64_t fro
         store(ds + c, weight * (load(ds + c) - delta));
     }
     if (c < seen) {
-        edge_of_row(p, ds, c, from, seen, lse, delta, lane);
+        edge_of_row<Plain>(p, ds, c, from, seen, lse, delta, lane);
         c += lanes;
     }
     clear_row(p, ds, c, round_up(step.keys, lanes));
 }
 
-/// The same for all rows, with what the variant adds: to the scores before, and dropout's factors to dP and to P.
-void probabilities(const Step& step) {
+void plain_probabilities(const Step& step) {
+    const Vec lane = lane_index();
+    for (std::int64_t r = 0; r < step.rows; ++r) row_probabilities<true>(step, r, 0, step.seen_by(r), lane);
+}
+
+/// The same with a window and what the variant adds: to the scores before, and dropout's factors to dP and to P.
+void variant_probabilities(const Step& step) {
     const DropoutMask& dropout = step.args.variant.dropout;
     const bool adjusts = step.variant.adjusts();
     const Vec lane = lane_index();
     for (std::int64_t r = 0; r < step.rows; ++r) {
         float* p = step.tile.p + r * key_block;
         float* ds = step.tile.ds + r * key_block;
-        const std::int64_t from = step.hidden_from(r), seen = step.seen_by(r);
-        if (adjusts && from < seen) {
-            adjust_row(step.variant, step.i + r, step.j + from, seen - from, p + from);
-        }
+        const std::int64_t from = step.hidden_from(r), seen = step.seen_by(r), begin = from / lanes * lanes;
+        if (adjusts && from < seen) adjust_row(step.variant, step.i + r, step.j + from, seen - from, p + from);
         if (!dropout) {
-            row_probabilities(step, r, from, seen, lane);
+            row_probabilities<false>(step, r, from, seen, lane);
             continue;
         }
         alignas(64) float factors[key_block];
         dropout_factors(dropout, step.b, step.h, step.i + r, step.j, step.j + step.keys, factors);
-        for (std::int64_t c = from / lanes * lanes; c < seen; c += lanes)
-            store(ds + c, load(ds + c) * load(factors + c));
-        row_probabilities(step, r, from, seen, lane);
-        for (std::int64_t c = from / lanes * lanes; c < seen; c += lanes) store(p + c, load(p + c) * load(factors + c));
+        for (std::int64_t c = begin; c < seen; c += lanes) store(ds + c, load(ds + c) * load(factors + c));
+        row_probabilities<false>(step, r, from, seen, lane);
+        for (std::int64_t c = begin; c < seen; c += lanes) store(p + c, load(p + c) * load(factors + c));
+    }
+}
+
+void probabilities(const Step& step) {
+    const bool plain = step.args.shape.window == 0 && !step.args.variant.dropout && !step.variant.adjusts();
+    if (plain) {
+        plain_probabilities(step);
+    } else {
+        variant_probabilities(step);
     }
 }
 
