@@ -59,7 +59,7 @@ TEST_CASE("B33: dropout scales what it keeps by 1 / (1 - p), and at p = 1 leaves
     }
 }
 
-TEST_CASE("dropout: seed, step, site and row each change the mask; the row counts through micro-batches") {
+TEST_CASE("dropout: seed, step, site and row each change the mask, and the row counts through micro-batches") {
     const auto& kernels = reference_table<float>().dropout;
     const auto mask = [&](std::uint64_t seed, std::int64_t step, std::int64_t site, std::int64_t first_row) {
         return dropped(kernels, dropout_mask(0.5, seed, step, site, first_row), 8, 2, 50);

@@ -36,7 +36,7 @@ TEST_CASE("S1-06 attention refuses a width that its heads do not divide") {
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::attention(), "none", {qkv}, no_heads), GraphError, "0 query heads");
 }
 
-TEST_CASE("S1-12: an attention mask fits or is refused; of a larger one the top left is used") {
+TEST_CASE("S1-12: an attention mask fits or is refused, and of a larger one the top left is used") {
     const CaseSize size{2, 5, 3, 4, 11};
     OpGraph g(size, DType::f32);
     const ValueId qkv = g.linear("qkv", g.x(), 36);
