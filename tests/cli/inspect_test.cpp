@@ -73,6 +73,14 @@ TEST_CASE("A mask hides what it says") {
     CHECK_THAT(small.err, contains("mask must be u8 (4,4)") && contains("found u8 (3, 3)"));
 }
 
+TEST_CASE("A model whose tokens see what follows can be inspected and not generate") {
+    const Outcome inspected = inspect({"--text", "abc", "--metrics", "--set", "model.causal=false"});
+    CHECK(inspected.code == 0);
+    const Outcome generated = call({"generate", byte_run(), "--prompt", "a", "--set", "model.causal=false"});
+    CHECK(generated.code == 1);
+    CHECK_THAT(generated.err, contains("model.causal: found false, expected true"));
+}
+
 TEST_CASE("B70: what cannot be inspected is one line on standard error, and no file is written") {
     const TemporaryFolder folder;
     const std::string svg = folder.file("w.svg");
