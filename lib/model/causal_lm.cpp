@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "ops/ops.hpp"
 
@@ -17,6 +19,10 @@ class CausalLm {
     Graph build() && {
         const std::int64_t d = config_.hidden_size;
         const ValueId tokens = input("tokens");
+        if (cached()) {
+            past_ = row_input("past");
+            count_ = row_input("count");
+        }
         const ValueId wte = parameter("wte.weight", {config_.vocab_size, d}, normal(config_.initializer_range));
         ValueId x = graph_.emit(ops::embedding(), "embedding", {tokens, wte});
         x = positions(x);
@@ -51,14 +57,30 @@ class CausalLm {
                            head_dim = config_.head_dim;
         const bool bias = config_.attention_bias;
         const ValueId qkv = linear(name + ".qkv", x, (heads + 2 * kv_heads) * head_dim, bias, false);
-        const OpDef& op = options_.attention == AttentionPath::tiled ? ops::attention() : ops::attention_explicit();
-        const ValueId out = graph_.emit(op, name + ".heads", {qkv},
-                                        {{"heads", heads},
-                                         {"kv_heads", kv_heads},
-                                         {"head_dim", head_dim},
-                                         {"scale", 1.0 / std::sqrt(static_cast<double>(head_dim))},
-                                         {"causal", true}});
+        const ValueId out = attend(name, qkv,
+                                   {{"heads", heads},
+                                    {"kv_heads", kv_heads},
+                                    {"head_dim", head_dim},
+                                    {"scale", 1.0 / std::sqrt(static_cast<double>(head_dim))},
+                                    {"causal", true}});
         return linear(name + ".proj", out, config_.hidden_size, bias, true);
+    }
+
+    /// Attention of the tokens at hand over themselves, or over all that the cache holds with them.
+    ValueId attend(const std::string& name, ValueId qkv, Attributes attributes) {
+        const bool tiled = options_.attention == AttentionPath::tiled;
+        if (!cached()) {
+            return graph_.emit(tiled ? ops::attention() : ops::attention_explicit(), name + ".heads", {qkv},
+                               std::move(attributes));
+        }
+        const ValueId k = cache(name + ".cache_k"), v = cache(name + ".cache_v");
+        const NodeId append =
+            graph_.add_node(ops::append_kv(), name + ".append", {qkv, k, v, past_, count_}, attributes);
+        const std::vector<ValueId> grown = graph_.node(append).outputs;
+        attributes.set("tiled", tiled);
+        attributes.set("context", options_.context);
+        return graph_.emit(ops::attention_cached(), name + ".heads", {qkv, grown[0], grown[1], past_, count_},
+                           std::move(attributes));
     }
 
     ValueId mlp(const std::string& name, ValueId x) {
@@ -73,14 +95,14 @@ class CausalLm {
         if (config_.position_embedding == PositionKind::none) return x;
         if (config_.position_embedding == PositionKind::learned) {
             return graph_.emit(ops::positions(), "positions",
-                               {x, parameter("wpe.weight", shape, normal(config_.initializer_range))});
+                               {x, parameter("wpe.weight", shape, normal(config_.initializer_range)), past_});
         }
         Value table;
         table.name = "sinusoidal";
         table.desc = {options_.dtype, shape};
         table.role = Role::constant;
         table.initializer = {Initializer::Kind::sinusoidal, 0};
-        return graph_.emit(ops::positions(), "positions", {x, graph_.add_value(table)});
+        return graph_.emit(ops::positions(), "positions", {x, graph_.add_value(table), past_});
     }
 
     ValueId layernorm(const std::string& name, ValueId x) {
@@ -100,7 +122,7 @@ class CausalLm {
 
     void head(ValueId x, ValueId wte) {
         const std::int64_t d = config_.hidden_size, vocab = config_.vocab_size;
-        if (options_.head == Head::position_logits) x = graph_.emit(ops::take_position(), "last", {x});
+        if (options_.head == Head::last_logits) x = graph_.emit(ops::take_last(), "last", {x, count_});
         const ValueId weight =
             config_.tie_word_embeddings ? wte : parameter("lm_head.weight", {vocab, d}, weight_initializer(d, false));
         const ValueId bias = config_.lm_head_bias ? parameter("lm_head.bias", {vocab}, bias_initializer(d)) : ValueId{};
@@ -113,11 +135,24 @@ class CausalLm {
         graph_.value(logits).role = Role::result;
     }
 
-    ValueId input(const std::string& name) {
+    ValueId input(const std::string& name) { return input(name, {options_.batch, options_.sequence_length}); }
+    ValueId row_input(const std::string& name) { return input(name, {options_.batch}); }
+
+    ValueId input(const std::string& name, const Shape& shape) {
         Value value;
         value.name = name;
-        value.desc = {DType::i32, {options_.batch, options_.sequence_length}};
+        value.desc = {DType::i32, shape};
         value.role = Role::input;
+        return graph_.add_value(value);
+    }
+
+    /// (B,Hkv,C,Dh): the keys of a head lie one after the other, as attention streams them.
+    ValueId cache(const std::string& name) {
+        Value value;
+        value.name = name;
+        value.desc = {options_.dtype,
+                      {options_.batch, config_.num_key_value_heads, options_.cache_length, config_.head_dim}};
+        value.role = Role::cache;
         return graph_.add_value(value);
     }
 
@@ -146,12 +181,14 @@ class CausalLm {
         return {Initializer::Kind::uniform, 1.0 / std::sqrt(static_cast<double>(fan_in))};
     }
 
+    bool cached() const { return options_.cache_length > 0; }
     bool pre_norm() const { return config_.norm != NormKind::none && config_.norm_placement == NormPlacement::pre; }
     bool post_norm() const { return config_.norm != NormKind::none && config_.norm_placement == NormPlacement::post; }
 
     const ModelConfig& config_;
     const CausalLmOptions& options_;
     Graph graph_;
+    ValueId past_, count_;  ///< with a cache: (B) tokens each row has read, (B) tokens it reads now
 };
 
 }  // namespace

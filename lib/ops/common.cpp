@@ -18,6 +18,12 @@ std::string shape_text(const Graph& graph, const Node& node, std::size_t i) {
     return to_string(input_desc(graph, node, i).shape);
 }
 
+void require_row_counts(const Graph& graph, const Node& node, std::size_t i, std::int64_t batch) {
+    const TensorDesc& counts = input_desc(graph, node, i);
+    require(counts.dtype == DType::i32 && counts.shape == Shape{batch},
+            fmt::format("input {} must be i32 ({}), found {}", i, batch, shape_text(graph, node, i)));
+}
+
 Cost streaming_cost(const Graph& graph, const Node& node, double flops_per_element) {
     Cost cost;
     for (ValueId id : node.inputs) {

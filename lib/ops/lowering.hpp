@@ -85,6 +85,8 @@ void require(bool condition, const std::string& message);
 const TensorDesc& input_desc(const Graph& graph, const Node& node, std::size_t i);
 /// "(2, 5, 64)" of input i, for messages.
 std::string shape_text(const Graph& graph, const Node& node, std::size_t i);
+/// Input i must be i32 (B): a number for each batch entry, such as the tokens of it that the cache holds.
+void require_row_counts(const Graph& graph, const Node& node, std::size_t i, std::int64_t batch);
 /// A cost of so many FLOPs an output element, reading all inputs and writing all outputs once.
 Cost streaming_cost(const Graph& graph, const Node& node, double flops_per_element);
 

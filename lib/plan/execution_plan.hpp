@@ -19,7 +19,7 @@ namespace causeway {
 /// The three stretches of memory that a model's plans run in. All modes share the first two.
 enum class Region {
     parameters,  ///< weights, constant tables and packed copies
-    state,       ///< gradients and optimizer moments
+    state,       ///< gradients, optimizer moments, cached keys and values
     scratch,     ///< inputs, activations, workspaces, results: reused as values die
 };
 inline constexpr std::size_t region_count = 3;
@@ -33,12 +33,11 @@ struct BufferRef {
 
 /// What may change from one run of a plan to the next.
 struct RunArgs {
-    std::int64_t step = 1;      ///< optimizer step, from 1: Adam's bias correction
-    double learning_rate = 0;   ///< of this update
-    double valid_tokens = 1;    ///< targets that count, over the whole accumulation window
-    bool accumulate = false;    ///< gradients add to those of earlier micro-batches instead of replacing them
-    std::int64_t position = 0;  ///< row whose logits are wanted (prefill)
-    std::uint64_t seed = 0;     ///< of the counter-based random numbers
+    std::int64_t step = 1;     ///< optimizer step, from 1: Adam's bias correction
+    double learning_rate = 0;  ///< of this update
+    double valid_tokens = 1;   ///< targets that count, over the whole accumulation window
+    bool accumulate = false;   ///< gradients add to those of earlier micro-batches instead of replacing them
+    std::uint64_t seed = 0;    ///< of the counter-based random numbers
 };
 
 /// What a step sees while it runs: the bases of the regions and the run's arguments.
