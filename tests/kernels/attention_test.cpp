@@ -387,3 +387,51 @@ TEST_CASE("attention: without lse, and a NaN in the input is not hidden") {
         CHECK(std::isfinite(with.out.at(0, 2, 0, 0)));
     }
 }
+
+TEST_CASE("B25: query heads read their own key-value head, whose gradient is the sum over them") {
+    const AttentionShape shape{1, 4, 2, 3, 3, 5, 0.5, true};
+    for (const Isa isa : available_isas()) {
+        INFO(describe(isa, shape));
+        Problem<float> grouped(shape);
+        for (std::int64_t t = 0; t < 3; ++t) {
+            for (std::int64_t d = 0; d < 5; ++d) {
+                grouped.v.at(0, t, 0, d) = 1;
+                grouped.v.at(0, t, 1, d) = 2;
+            }
+        }
+        grouped.forward(kernel_table(isa).attention);
+        for (std::int64_t h = 0; h < 4; ++h) CHECK(grouped.out.at(0, 2, h, 4) == Approx(h < 2 ? 1 : 2).epsilon(1e-6));
+
+        // The same with each key-value head repeated for its query heads.
+        grouped = Problem<float>(shape);
+        grouped.forward(kernel_table(isa).attention);
+        grouped.backward(kernel_table(isa).attention);
+        AttentionShape repeated_shape = shape;
+        repeated_shape.kv_heads = 4;
+        Problem<float> repeated(repeated_shape);
+        repeated.q = grouped.q;
+        repeated.dout = grouped.dout;
+        for (std::int64_t t = 0; t < 3; ++t) {
+            for (std::int64_t h = 0; h < 4; ++h) {
+                for (std::int64_t d = 0; d < 5; ++d) {
+                    repeated.k.at(0, t, h, d) = grouped.k.at(0, t, h / 2, d);
+                    repeated.v.at(0, t, h, d) = grouped.v.at(0, t, h / 2, d);
+                }
+            }
+        }
+        repeated.forward(kernel_table(isa).attention);
+        repeated.backward(kernel_table(isa).attention);
+        CHECK(difference(grouped.out.values(), repeated.out.values()) <= 1e-6);
+        CHECK(difference(grouped.dq.values(), repeated.dq.values()) <= 1e-6);
+        for (std::int64_t t = 0; t < 3; ++t) {
+            for (std::int64_t h = 0; h < 2; ++h) {
+                for (std::int64_t d = 0; d < 5; ++d) {
+                    CHECK(grouped.dk.at(0, t, h, d) ==
+                          Approx(repeated.dk.at(0, t, 2 * h, d) + repeated.dk.at(0, t, 2 * h + 1, d)).margin(1e-5));
+                    CHECK(grouped.dv.at(0, t, h, d) ==
+                          Approx(repeated.dv.at(0, t, 2 * h, d) + repeated.dv.at(0, t, 2 * h + 1, d)).margin(1e-5));
+                }
+            }
+        }
+    }
+}
