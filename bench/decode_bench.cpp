@@ -21,7 +21,12 @@ struct Model {
 constexpr const char* gpt2 = R"({"vocab_size": 50257, "hidden_size": 768, "num_hidden_layers": 12,
     "num_attention_heads": 12, "max_position_embeddings": 1024})";
 
-constexpr Model models[] = {{"gpt2-124M", gpt2, 1024, 124'439'808}};
+constexpr const char* minimind = R"({"vocab_size": 6400, "hidden_size": 768, "num_hidden_layers": 8,
+    "num_attention_heads": 8, "num_key_value_heads": 4, "intermediate_size": 2432, "max_position_embeddings": 32768,
+    "position_embedding": "rope", "rope_parameters": {"rope_theta": 1000000.0}, "norm": "rmsnorm", "qk_norm": true,
+    "mlp": "gated", "hidden_act": "silu", "attention_bias": false, "mlp_bias": false})";
+
+constexpr Model models[] = {{"gpt2-124M", gpt2, 1024, 124'439'808}, {"minimind-64M", minimind, 1024, 63'912'192}};
 
 constexpr std::int64_t prompt_tokens = 16, new_tokens = 64;
 

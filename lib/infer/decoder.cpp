@@ -57,6 +57,12 @@ DecoderOptions resolved(DecoderOptions options, const ModelConfig& model) {
     if (options.capacity == 0) options.capacity = model.max_position_embeddings;
     check_at_least_one("capacity", options.capacity);
     options.capacity = std::min(options.capacity, model.max_position_embeddings);
+    const RopeConfig& rope = model.rope_parameters;
+    if (model.position_embedding == PositionKind::rope && rope.type == RopeType::dynamic &&
+        rope.original_max_position_embeddings > 0) {
+        // Beyond it the angles of all positions would change with each token, those of cached keys too.
+        options.capacity = std::min(options.capacity, rope.original_max_position_embeddings);
+    }
     return options;
 }
 

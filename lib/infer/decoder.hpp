@@ -12,6 +12,7 @@ namespace causeway::infer {
 struct DecoderOptions {
     std::int64_t batch = 1;     ///< rows: sequences that are continued side by side
     std::int64_t capacity = 0;  ///< tokens a row that the cache holds; 0 or more than that: the model's context
+                                ///< (with dynamic rotary scaling its original_max_position_embeddings)
     std::int64_t chunk = 512;   ///< most tokens a row that one pass reads
 };
 

@@ -87,6 +87,29 @@ TEST_CASE("B29: logits with a cache, in chunks of 1, 2, 7 or all at once, are th
     }
 }
 
+TEST_CASE("B29: grouped heads, rotary positions, QK-norm and gated MLPs with a cache") {
+    const Config config = decoder_config(
+        {"model.num_key_value_heads=2", "model.head_dim=16", "model.qk_norm=true", "model.position_embedding=rope",
+         "model.norm=rmsnorm", "model.mlp=gated", "model.hidden_act=silu", "model.rope_parameters.rope_type=llama3",
+         "model.rope_parameters.factor=2", "model.rope_parameters.original_max_position_embeddings=32"});
+    const std::vector<std::int32_t> ids = some_tokens(64, 11);  // up to the end of the context
+    const std::vector<float> expected = whole_logits(config, ids);
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{7}, std::size_t{30}}) {
+        Decoder decoder(config, {1, 0, 16});
+        decoder.runtime().initialize(3);
+        for (std::size_t at = 0; at < ids.size(); at += chunk) {
+            const auto next = part(ids, at, std::min(chunk, ids.size() - at));
+            feed(decoder, next);
+            const std::size_t last = at + next.size() - 1;
+            CHECK(distance(decoder.logits(0), std::span(expected).subspan(last * 97, 97)) < 1e-4);
+        }
+    }
+    const Config dynamic =
+        decoder_config({"model.position_embedding=rope", "model.rope_parameters.rope_type=dynamic",
+                        "model.rope_parameters.factor=2", "model.rope_parameters.original_max_position_embeddings=32"});
+    CHECK(Decoder(dynamic, {}).capacity() == 32);
+}
+
 TEST_CASE("B32: rows of different lengths do not see each other") {
     const Config config = decoder_config();
     const std::vector<std::int32_t> a = some_tokens(23, 5), b = some_tokens(9, 60), c = some_tokens(14, 2);

@@ -181,7 +181,7 @@ TEST_CASE("B29: with the cache, without it and in chunks of 1, 2, 7 the greedy t
 
 TEST_CASE("B32, B42: prompts of several lengths side by side equal their single runs, each ending by itself") {
     const TemporaryFolder folder;
-    for (const char* positions : {"learned", "sinusoidal", "none"}) {
+    for (const char* positions : {"learned", "sinusoidal", "rope", "none"}) {
         INFO(positions);
         const Config config = small_config({std::string("model.position_embedding=") + positions});
         const std::string run = make_run(folder, config);
