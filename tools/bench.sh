@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Builds causeway_bench, measures, and writes results, tables and plots: the figures of docs/performance.md.
 # OUT gets one JSON file a family, results.md with all tables, and three plots (these need matplotlib, see
-# docs/dependencies.md). Kernels run on one thread, training steps and generation on all
-# threads. Rounds of the cases of a family take
-# turns, so that what else the machine does meets all of them; the best round of each case counts.
+# docs/dependencies.md). Kernels run on one thread, training steps and generation on all threads. Rounds of the
+# cases of a family take turns, so that what else the machine does meets all of them; the best round of each counts.
 #
 # usage: tools/bench.sh [--quick] [--threads N] [--out DIR] [--docs] [--no-build] [--help] [FAMILY...]
 #   --quick      few short rounds, and no sizes that take seconds
