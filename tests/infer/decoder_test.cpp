@@ -62,6 +62,17 @@ void feed(Decoder& decoder, const Rows&... rows) {
     decoder.feed(spans);
 }
 
+/// Reads the ids in pieces; the logits after each must be those of the whole sequence (T,V).
+void check_in_pieces(Decoder& decoder, const std::vector<std::int32_t>& ids, std::size_t piece,
+                     std::span<const float> expected) {
+    for (std::size_t at = 0; at < ids.size(); at += piece) {
+        const auto next = part(ids, at, std::min(piece, ids.size() - at));
+        feed(decoder, next);
+        const std::size_t last = at + next.size() - 1;
+        CHECK(distance(decoder.logits(0), expected.subspan(last * 97, 97)) < 1e-4);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("B29: logits with a cache, in chunks of 1, 2, 7 or all at once, are those of the whole sequence") {
@@ -73,12 +84,7 @@ TEST_CASE("B29: logits with a cache, in chunks of 1, 2, 7 or all at once, are th
             INFO(attention << ", chunks of " << chunk);
             Decoder decoder(config, {1, 0, static_cast<std::int64_t>(chunk)});
             decoder.runtime().initialize(3);
-            for (std::size_t at = 0; at < ids.size(); at += chunk) {
-                const auto next = part(ids, at, std::min(chunk, ids.size() - at));
-                feed(decoder, next);
-                const std::size_t last = at + next.size() - 1;
-                CHECK(distance(decoder.logits(0), std::span(expected).subspan(last * 97, 97)) < 1e-4);
-            }
+            check_in_pieces(decoder, ids, chunk, expected);
             CHECK(decoder.length(0) == 50);
             decoder.clear();  // the same in one call, cut into chunks by the decoder
             feed(decoder, ids);
@@ -97,12 +103,7 @@ TEST_CASE("B29: grouped heads, rotary positions, QK-norm and gated MLPs with a c
     for (const std::size_t chunk : {std::size_t{1}, std::size_t{7}, std::size_t{30}}) {
         Decoder decoder(config, {1, 0, 16});
         decoder.runtime().initialize(3);
-        for (std::size_t at = 0; at < ids.size(); at += chunk) {
-            const auto next = part(ids, at, std::min(chunk, ids.size() - at));
-            feed(decoder, next);
-            const std::size_t last = at + next.size() - 1;
-            CHECK(distance(decoder.logits(0), std::span(expected).subspan(last * 97, 97)) < 1e-4);
-        }
+        check_in_pieces(decoder, ids, chunk, expected);
     }
     const Config dynamic =
         decoder_config({"model.position_embedding=rope", "model.rope_parameters.rope_type=dynamic",
