@@ -69,7 +69,7 @@ infer::GenerationOptions options_of(const Arguments& arguments, const Config& co
     options.stop = arguments.stop;
     options.cache = !arguments.no_cache;
     if (reads_text(config)) options.token_text = byte_text;
-    infer::check_sampling(sampling);
+    infer::check_generation(options);
     return options;
 }
 

@@ -23,17 +23,6 @@ std::int64_t window_begin(std::int64_t n, std::int64_t capacity) {
     return ceil_div(n - capacity, hop) * hop;
 }
 
-void check_options(const GenerationOptions& options) {
-    check_sampling(options.sampling);
-    if (options.max_new_tokens < 0) {
-        throw ConfigError(
-            fmt::format("max_new_tokens: found {}, expected an integer of at least 0", options.max_new_tokens));
-    }
-    if (!options.stop.empty() && !options.token_text) {
-        throw ConfigError("stop: found strings, expected none: this model's tokens have no text");
-    }
-}
-
 /// A sequence that grows.
 class Row {
   public:
@@ -118,6 +107,18 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 
 }  // namespace
 
+void check_generation(const GenerationOptions& options) {
+    check_sampling(options.sampling);
+    if (options.max_new_tokens < 0) {
+        throw ConfigError(
+            fmt::format("max_new_tokens: found {}, expected an integer of at least 0", options.max_new_tokens));
+    }
+    if (!options.stop.empty() && !options.token_text) {
+        throw ConfigError("stop: found strings, expected none: this model's tokens have no text");
+    }
+    const StopStrings checked(options.stop);
+}
+
 struct Generator::Impl {
     Impl(const Config& c, const DecoderOptions& options)
         : config(c), decoder(c, options), unread(static_cast<std::size_t>(options.batch)) {}
@@ -194,7 +195,7 @@ std::span<const float> Generator::next_logits(std::span<const std::int32_t> ids)
 
 std::vector<Continuation> Generator::generate(std::span<const std::vector<std::int32_t>> prompts,
                                               const GenerationOptions& options) {
-    check_options(options);
+    check_generation(options);
     if (static_cast<std::int64_t>(prompts.size()) > batch()) {
         throw DataError(fmt::format("found {} prompts, expected at most {}: the batch", prompts.size(), batch()));
     }

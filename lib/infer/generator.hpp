@@ -32,6 +32,10 @@ struct GenerationOptions {
     std::function<void(std::int64_t row, std::string_view text)> on_text;
 };
 
+/// Throws ConfigError, naming the option, its value and what is allowed: see check_sampling, and a negative
+/// max_new_tokens, an empty stop string, stop strings without token_text.
+void check_generation(const GenerationOptions& options);
+
 enum class FinishReason {
     length,     ///< max_new_tokens came
     eos,        ///< an end-of-sequence token came; it is the last one
