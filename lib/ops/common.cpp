@@ -34,4 +34,12 @@ Cost streaming_cost(const Graph& graph, const Node& node, double flops_per_eleme
     return cost;
 }
 
+Cost table_row_cost(const Graph& graph, const Node& node, double flops_per_element) {
+    Cost cost = streaming_cost(graph, node, flops_per_element);
+    const TensorDesc& table = input_desc(graph, node, 1);
+    const double rows = static_cast<double>(input_desc(graph, node, 0).shape[1]);
+    cost.bytes -= static_cast<double>(table.bytes()) * (1 - rows / static_cast<double>(table.shape[0]));
+    return cost;
+}
+
 }  // namespace causeway::ops

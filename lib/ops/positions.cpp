@@ -20,7 +20,7 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     return {{"", x, Role::activation, -1, 0}};
 }
 
-Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 1); }
+Cost cost(const Graph& graph, const Node& node) { return table_row_cost(graph, node, 1); }
 
 void backward(BackwardContext& context) {
     const ValueId dy = context.output_gradient(0);
