@@ -4,6 +4,7 @@
 namespace causeway::bench {
 void register_attention();
 void register_attention_growth();
+void register_decode();
 void register_elementwise();
 void register_gemm();
 void register_lm_head();

@@ -80,6 +80,7 @@ void register_families() {
     bench::register_elementwise();
     bench::register_optimizer();
     bench::register_stream();
+    bench::register_decode();
     bench::register_train();
     bench::register_attention_growth();
     bench::register_train_growth();

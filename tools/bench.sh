@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds causeway_bench, measures, and writes results, tables and plots: the figures of docs/performance.md.
 # OUT gets one JSON file a family, results.md with all tables, and three plots (these need matplotlib, see
-# docs/dependencies.md). Kernels run on one thread, training steps on all threads. Rounds of the cases of a family take
-# turns, so that what else the machine does meets all of them; the best round of each case counts.
+# docs/dependencies.md). Kernels run on one thread, training steps and generation on all threads. Rounds of the
+# cases of a family take turns, so that what else the machine does meets all of them; the best round of each counts.
 #
 # usage: tools/bench.sh [--quick] [--threads N] [--out DIR] [--docs] [--no-build] [--help] [FAMILY...]
 #   --quick      few short rounds, and no sizes that take seconds
@@ -10,7 +10,7 @@
 #   --out DIR    where to (default: build/bench)
 #   --docs       also put the tables into docs/performance.md and the plots into docs/images
 #   --no-build   take build/release as it is
-#   FAMILY       softmax gemm gemm_odd attention head layers optimizer stream train attention_growth train_growth
+#   FAMILY       softmax gemm gemm_odd attention head layers optimizer stream train decode attention_growth train_growth
 #                (default: all, about 10 minutes on two quiet cores)
 #
 # examples:
@@ -20,23 +20,24 @@
 #   tools/bench.sh --docs                   # the figures of docs/performance.md anew
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-families=(softmax gemm gemm_odd attention head layers optimizer stream train attention_growth train_growth)
+families=(softmax gemm gemm_odd attention head layers optimizer stream train decode attention_growth train_growth)
 declare -A filter=(
     [softmax]='^softmax'
     [gemm]='^gemm_(nt|nn|tn)'
     [gemm_odd]='^gemm_odd'
     [attention]='^attention_.*(H12T|D128|D8)'
     [head]='^lm_head'
-    [layers]='-^(softmax|gemm_|attention_|lm_head|adamw|square_sum|stream_|train|decode)'
+    [layers]='-^(softmax|gemm_|attention_|lm_head|adamw|square_sum|stream_|train|decode|prefill)'
     [optimizer]='^(adamw|square_sum)'
     [stream]='^stream_'
     [train]='^train/'
+    [decode]='^(decode|prefill)/'
     [attention_growth]='^attention_.*H4T.*D64'
     [train_growth]='^train_growth/'
 )
 # Rounds, and seconds each of them takes at least. Many short ones rather than a few long: a round counts when nothing
 # else ran meanwhile. Where a single call takes long, or setting up does, there are fewer.
-declare -A rounds=([train]=5 [attention_growth]=7 [train_growth]=7 [head]=9 [gemm]=20 [gemm_odd]=10 [attention]=20 [optimizer]=15)
+declare -A rounds=([train]=5 [decode]=5 [attention_growth]=7 [train_growth]=7 [head]=9 [gemm]=20 [gemm_odd]=10 [attention]=20 [optimizer]=15)
 declare -A seconds=([train]=0.2 [train_growth]=0.05)
 quick=false
 docs=false
@@ -71,6 +72,7 @@ done
 $quick && $docs && die "bench.sh: --docs takes full rounds, not --quick"
 if $quick; then
     filter[train]='^train/.*(char-0.8M|tiny)'
+    filter[decode]='^decode/.*minimind.*B1'
     filter[attention_growth]='^attention_.*H4T[0-9]{2,3}D64'
     filter[train_growth]='^train_growth/.*T[0-9]{2,3}D[0-9]{2,3}L'
     filter[head]='^lm_head_ce'
@@ -87,7 +89,7 @@ out=$(cd "$out" && pwd)
 # measure FAMILY: writes OUT/FAMILY.json.
 measure() {
     local family=$1 count=${rounds[$1]:-30} length=${seconds[$1]:-0.005} workers=${threads:-1}
-    if [[ $family == train* && -z $threads ]]; then
+    if [[ $family =~ ^(train|decode) && -z $threads ]]; then
         workers=$(nproc)
     fi
     if $quick; then

@@ -17,8 +17,8 @@ import statistics
 import sys
 
 # In the order of the page.
-FAMILIES = ["softmax", "gemm", "gemm_odd", "attention", "head", "layers", "optimizer", "stream", "train", "attention_growth",
-            "train_growth"]
+FAMILIES = ["softmax", "gemm", "gemm_odd", "attention", "head", "layers", "optimizer", "stream", "train", "decode",
+            "attention_growth", "train_growth"]
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 COLUMNS = [("GFLOP/s", "GFLOP/s"), ("%peak", "% of peak"), ("GB/s", "GB/s"), ("%stream", "% of stream"),
            ("tokens/s", "tokens/s"), ("MiB", "MiB")]

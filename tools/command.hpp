@@ -66,12 +66,20 @@ inline void add_mask(CLI::App* app, std::string& path) {
         ->type_name("FILE.npy");
 }
 
-/// Exactly one of the two options is to be given.
-inline void require_one_of(CLI::App* app, CLI::Option* first, CLI::Option* second) {
-    first->excludes(second);
-    app->parse_complete_callback([first, second] {
-        if (first->count() + second->count() == 0)
-            throw CLI::RequiredError(first->get_name() + " or " + second->get_name());
+/// Exactly one of the options is to be given.
+inline void require_one_of(CLI::App* app, const std::vector<CLI::Option*>& options) {
+    for (CLI::Option* option : options) {
+        for (CLI::Option* other : options) {
+            if (other != option) option->excludes(other);
+        }
+    }
+    app->parse_complete_callback([options] {
+        std::string names;
+        for (const CLI::Option* option : options) {
+            if (option->count() > 0) return;
+            names += (names.empty() ? "" : " or ") + option->get_name();
+        }
+        throw CLI::RequiredError(names);
     });
 }
 

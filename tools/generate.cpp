@@ -1,90 +1,177 @@
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "causeway/error.hpp"
 #include "command.hpp"
+#include "generate_output.hpp"
+#include "infer/generation_defaults.hpp"
 #include "infer/generator.hpp"
+#include "io/run_folder.hpp"
 #include "output.hpp"
+#include "prompts.hpp"
+#include "stop_signal.hpp"
 #include "text.hpp"
 
 namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "Each token is printed as soon as it is known. Of a sequence longer than the model's context, the last tokens\n"
-    "that fit count (a window that slides). The same run, options and seed give the same text.\n"
+    "Text of one prompt is printed as it comes, never half a character. What is not given comes from the folder's\n"
+    "generation_config.json if there is one, else from what the model's family is published with.\n"
+    "\n"
+    "The keys and values of all tokens read are kept, so each new token costs one pass over the weights. A sequence\n"
+    "that outgrows the model's context of C tokens forgets its oldest ones, C/2 at a time. The same run, options and\n"
+    "seed give the same text; row i of a batch has random numbers of its own.\n"
+    "\n"
+    "--batch reads one prompt a line, or from a file named *.jsonl one object a line: {\"prompt\": \"Moses\"} or\n"
+    "{\"ids\": [5, 17, 3]}. --json prints an object for each prompt: prompt, text, prompt_ids, ids, finish_reason\n"
+    "(length, eos, stop, cancelled), tokens_per_second, and the settings.\n"
     "\n"
     "Examples:\n"
     "  causeway generate build/runs/kjv_bytes --prompt \"In the beginning\"\n"
     "  causeway generate build/runs/kjv_bytes --prompt \"And God said\" --temperature 0 --max-new-tokens 80\n"
     "  causeway generate build/runs/kjv_bytes --prompt \"Moses\" --top-k 20 --top-p 0.9 --seed 7 --json\n"
+    "  causeway generate build/runs/kjv_bytes --prompt \"And it came to pass\" --stop \".\" --stats\n"
+    "  causeway generate build/runs/kjv_bytes --batch prompts.txt --batch-size 4 --json > answers.jsonl\n"
     "  causeway generate build/runs/lookback_copy --ids 5,17,3,9 --max-new-tokens 8";
 
 struct Arguments {
     std::string run;
-    std::optional<std::string> prompt, ids;
-    std::vector<std::string> overrides;
-    GenerationOptions options;
-    bool json = false;
+    std::optional<std::string> prompt, ids, batch, eos;
+    std::vector<std::string> stop, overrides;
+    std::optional<std::int64_t> max_new_tokens, top_k;
+    std::optional<double> temperature, top_p, min_p, repetition_penalty;
+    std::uint64_t seed = 42;
+    std::int64_t batch_size = 8, chunk = 512, context = 0;
+    bool no_cache = false, json = false, raw = false, stats = false;
 };
 
-std::string printable(const std::vector<std::int32_t>& tokens, bool text) {
-    TokenPrinter printer(text, false);
-    std::string out;
-    for (const std::int32_t token : tokens) out += printer.add(token);
-    return out + printer.finish();
+template <class T>
+void replace(T& value, const std::optional<T>& given) {
+    if (given) value = *given;
 }
 
-/// Prompt and continuation as they come.
-void stream(Generator& generator, const std::vector<std::int32_t>& prompt, GenerationOptions options) {
-    TokenPrinter printer(reads_text(generator.config()), stdout_is_terminal());
-    std::string start;
-    for (const std::int32_t token : prompt) start += printer.add(token);
-    print(start);
-    options.on_token = [&](std::int32_t token) {
-        const std::string piece = printer.add(token);
-        if (!piece.empty()) print(piece);
-        return true;
+/// The defaults of the model, and over them what the command line says.
+infer::GenerationOptions options_of(const Arguments& arguments, const Config& config) {
+    infer::GenerationOptions options = infer::default_generation(config, arguments.run);
+    infer::SamplingOptions& sampling = options.sampling;
+    replace(options.max_new_tokens, arguments.max_new_tokens);
+    replace(sampling.temperature, arguments.temperature);
+    replace(sampling.top_k, arguments.top_k);
+    replace(sampling.top_p, arguments.top_p);
+    replace(sampling.min_p, arguments.min_p);
+    replace(sampling.repetition_penalty, arguments.repetition_penalty);
+    sampling.seed = arguments.seed;
+    if (arguments.eos) options.eos_token_ids = tokens_of(nullptr, &*arguments.eos, "--eos");
+    options.stop = arguments.stop;
+    options.cache = !arguments.no_cache;
+    if (reads_text(config)) options.token_text = byte_text;
+    infer::check_generation(options);
+    return options;
+}
+
+std::vector<Prompt> prompts_of(const Arguments& arguments, const Config& config) {
+    if (arguments.prompt) require_text_model(config, "--prompt");
+    if (arguments.batch) return read_prompts(*arguments.batch, reads_text(config));
+    return {tokens_of(arguments.prompt ? &*arguments.prompt : nullptr, arguments.ids ? &*arguments.ids : nullptr,
+                      "prompt")};
+}
+
+/// As many tokens as the longest sequence will have; the decoder takes no more than the model's context.
+std::int64_t capacity_for(const std::vector<Prompt>& prompts, std::int64_t max_new_tokens) {
+    constexpr std::int64_t plenty = std::int64_t{1} << 40;
+    std::size_t longest = 1;
+    for (const Prompt& prompt : prompts) longest = std::max(longest, prompt.size());
+    return static_cast<std::int64_t>(longest) + std::clamp<std::int64_t>(max_new_tokens, 1, plenty);
+}
+
+/// Prompts in groups that fit the batch. Stops between two tokens when a signal came.
+void generate_all(infer::Generator& generator, const std::vector<Prompt>& prompts, infer::GenerationOptions options,
+                  GenerationPrinter& printer, const StopSignal& signal) {
+    printer.connect(options);
+    const auto show = options.on_token;
+    options.on_token = [&signal, show](std::int64_t row, std::int32_t token) {
+        if (show) show(row, token);
+        return !signal.flag();
     };
-    generator.generate(prompt, options);
-    print(printer.finish() + "\n");
-}
-
-/// One JSON object; text that is no UTF-8 is shown with U+FFFD, "tokens" are exact.
-void print_json(Generator& generator, const std::vector<std::int32_t>& prompt, const GenerationOptions& options) {
-    const auto begin = std::chrono::steady_clock::now();
-    const std::vector<std::int32_t> tokens = generator.generate(prompt, options);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    const bool text = reads_text(generator.config());
-    const nlohmann::ordered_json object{{"prompt", printable(prompt, text)},
-                                        {"text", printable(tokens, text)},
-                                        {"prompt_tokens", prompt},
-                                        {"tokens", tokens},
-                                        {"temperature", options.sampling.temperature},
-                                        {"top_k", options.sampling.top_k},
-                                        {"top_p", options.sampling.top_p},
-                                        {"seed", options.sampling.seed},
-                                        {"seconds", seconds}};
-    print(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    const auto batch = static_cast<std::size_t>(generator.batch());
+    for (std::size_t first = 0; first < prompts.size() && !signal.flag(); first += batch) {
+        const auto group = std::span(prompts).subspan(first, std::min(batch, prompts.size() - first));
+        options.first_sequence = first;
+        printer.begin(group);
+        const std::vector<infer::Continuation> results = generator.generate(group, options);
+        printer.end(group, results, generator.times());
+    }
 }
 
 int run_generate(const Arguments& arguments) {
-    check_sampling(arguments.options.sampling);
-    const std::vector<std::int32_t> prompt =
-        tokens_of(arguments.prompt ? &*arguments.prompt : nullptr, arguments.ids ? &*arguments.ids : nullptr, "prompt");
-    Generator generator = Generator::from_run(arguments.run, arguments.overrides);
-    if (arguments.prompt) require_text_model(generator.config(), "--prompt");
-    generator.check_prompt(prompt);
-    if (arguments.json) {
-        print_json(generator, prompt, arguments.options);
-    } else {
-        stream(generator, prompt, arguments.options);
-    }
-    return exit_success;
+    const Config config = load_run(RunFolder{arguments.run}, arguments.overrides);
+    const infer::GenerationOptions options = options_of(arguments, config);
+    const std::vector<Prompt> prompts = prompts_of(arguments, config);
+    infer::DecoderOptions decoder;
+    decoder.batch = std::min<std::int64_t>(arguments.batch_size, static_cast<std::int64_t>(prompts.size()));
+    decoder.chunk = arguments.chunk;
+    decoder.capacity = arguments.context > 0 ? arguments.context : capacity_for(prompts, options.max_new_tokens);
+    infer::Generator generator = infer::Generator::from_run(arguments.run, arguments.overrides, decoder);
+    for (const Prompt& prompt : prompts) generator.check_prompt(prompt);
+
+    const StopSignal signal;
+    GenerationPrinter printer({reads_text(config), stdout_is_terminal() && !arguments.raw, arguments.json,
+                               !arguments.batch && !arguments.json});
+    generate_all(generator, prompts, options, printer, signal);
+    if (arguments.stats) printer.print_statistics();
+    return signal.number() != 0 ? 128 + signal.number() : exit_success;
+}
+
+void add_sampling_options(CLI::App* sub, Arguments& arguments) {
+    sub->add_option("--max-new-tokens", arguments.max_new_tokens, "Tokens to add [100]")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>(0));
+    sub->add_option("--temperature", arguments.temperature, "0 takes the most likely token each time [0.8]")
+        ->type_name("X");
+    sub->add_option("--top-k", arguments.top_k, "Choose among the k most likely tokens; 0: all [0]")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>(0));
+    sub->add_option("--top-p", arguments.top_p, "Choose among the likely tokens that make up p together; 1: all [1]")
+        ->type_name("X");
+    sub->add_option("--min-p", arguments.min_p,
+                    "Choose among tokens at least p times as likely as the first; 0: all [0]")
+        ->type_name("X");
+    sub->add_option("--repetition-penalty", arguments.repetition_penalty,
+                    "Above 1: tokens that have occurred become less likely [1]")
+        ->type_name("X");
+    sub->add_option("--seed", arguments.seed, "Of the random numbers")
+        ->type_name("N")
+        ->check(whole_number<std::uint64_t>(0))
+        ->capture_default_str();
+    sub->add_option("--eos", arguments.eos, "Token ids that end a sequence")->type_name("IDS");
+    sub->add_option("--stop", arguments.stop, "Text that ends a sequence and is not printed; may be given again")
+        ->type_name("TEXT")
+        ->allow_extra_args(false);
+}
+
+void add_running_options(CLI::App* sub, Arguments& arguments) {
+    const auto count = [](std::int64_t low) { return whole_number<std::int64_t>(low); };
+    sub->add_option("--batch-size", arguments.batch_size, "Prompts of --batch that are continued side by side")
+        ->type_name("N")
+        ->check(whole_number<std::int64_t>(1, 4096))
+        ->capture_default_str();
+    sub->add_option("--context", arguments.context,
+                    "Tokens a row that the cache holds; 0: what this needs, at most the model's context")
+        ->type_name("N")
+        ->check(count(0))
+        ->capture_default_str();
+    sub->add_option("--chunk", arguments.chunk, "Tokens of a prompt that are read at once")
+        ->type_name("N")
+        ->check(count(1))
+        ->capture_default_str();
+    sub->add_flag("--no-cache", arguments.no_cache, "Read the whole sequence anew for each token, to compare");
+    sub->add_flag("--json", arguments.json, "Print a JSON object for each prompt");
+    sub->add_flag("--raw", arguments.raw, "Print bytes as they are on a terminal too");
+    sub->add_flag("--stats", arguments.stats, "Say on standard error how fast it went");
 }
 
 }  // namespace
@@ -92,31 +179,14 @@ int run_generate(const Arguments& arguments) {
 Command add_generate(CLI::App& app) {
     CLI::App* sub = app.add_subcommand("generate", "Continue a prompt with a trained model");
     auto arguments = std::make_shared<Arguments>();
-    GenerationOptions& options = arguments->options;
-    SamplingOptions& sampling = options.sampling;
     sub->add_option("DIR", arguments->run, "The folder of a run")->required();
     CLI::Option* prompt = sub->add_option("--prompt", arguments->prompt, "What to continue")->type_name("TEXT");
     CLI::Option* ids = sub->add_option("--ids", arguments->ids, "The prompt as token ids: 5,17,3")->type_name("IDS");
-    require_one_of(sub, prompt, ids);
-    sub->add_option("--max-new-tokens", options.max_new_tokens, "Tokens to add")
-        ->type_name("N")
-        ->check(whole_number<std::int64_t>(0))
-        ->capture_default_str();
-    sub->add_option("--temperature", sampling.temperature, "0 takes the most likely token each time")
-        ->type_name("X")
-        ->capture_default_str();
-    sub->add_option("--top-k", sampling.top_k, "Choose among the k most likely tokens; 0: all")
-        ->type_name("N")
-        ->check(whole_number<std::int64_t>(0))
-        ->capture_default_str();
-    sub->add_option("--top-p", sampling.top_p, "Choose among the likely tokens that make up p together; 1: all")
-        ->type_name("X")
-        ->capture_default_str();
-    sub->add_option("--seed", sampling.seed, "Of the random numbers")
-        ->type_name("N")
-        ->check(whole_number<std::uint64_t>(0))
-        ->capture_default_str();
-    sub->add_flag("--json", arguments->json, "Print one JSON object at the end");
+    CLI::Option* batch =
+        sub->add_option("--batch", arguments->batch, "A file of prompts, one a line")->type_name("FILE");
+    require_one_of(sub, {prompt, ids, batch});
+    add_sampling_options(sub, *arguments);
+    add_running_options(sub, *arguments);
     add_overrides(sub, arguments->overrides);
     sub->footer(footer);
     return {sub, [arguments] { return run_generate(*arguments); }};

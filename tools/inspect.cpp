@@ -86,7 +86,7 @@ Command add_inspect(CLI::App& app) {
     sub->add_option("DIR", arguments->run, "The folder of a run")->required();
     CLI::Option* text = sub->add_option("--text", arguments->text, "What the model reads")->type_name("TEXT");
     CLI::Option* ids = sub->add_option("--ids", arguments->ids, "The same as token ids: 5,17,3")->type_name("IDS");
-    require_one_of(sub, text, ids);
+    require_one_of(sub, {text, ids});
     sub->add_option("--layer", arguments->layer, "Layer of the heatmap, 0 if not given")->type_name("N");
     sub->add_option("--head", arguments->head, "Head of the heatmap, 0 if not given")->type_name("N");
     sub->add_flag("--metrics", arguments->metrics, "Add a table of what each head does");

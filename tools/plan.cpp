@@ -27,6 +27,7 @@ constexpr const char* footer =
     "Examples:\n"
     "  causeway plan configs/repeat_h4.json\n"
     "  causeway plan configs/gpt2_124m.json --mode prefill --sequence-length 512\n"
+    "  causeway plan configs/gpt2_124m.json --mode decode\n"
     "  causeway plan configs/gpt2_124m.json --batch 4 --sequence-length 1024 --set train.recompute=block\n"
     "  causeway plan configs/kjv_bytes.json --cores all\n"
     "  causeway plan configs/gpt2_124m.json --cores 8,16 --json\n"
@@ -49,8 +50,8 @@ std::vector<std::string> all_overrides(const Arguments& arguments) {
     if (arguments.batch) overrides.push_back("train.batch_size=" + *arguments.batch);
     if (arguments.sequence_length) {
         overrides.push_back("train.sequence_length=" + *arguments.sequence_length);
-        // generate reads as much as the context holds
-        if (arguments.mode == "prefill")
+        // what generate reads at once, and what its cache holds
+        if (arguments.mode == "prefill" || arguments.mode == "decode")
             overrides.push_back("model.max_position_embeddings=" + *arguments.sequence_length);
     }
     if (arguments.no_reuse) overrides.push_back("runtime.memory_reuse=false");
@@ -129,7 +130,7 @@ Command add_plan(CLI::App& app) {
     CLI::App* sub = app.add_subcommand("plan", "Show the steps a config compiles to, their memory and cost");
     auto arguments = std::make_shared<Arguments>();
     add_config(sub, arguments->config);
-    sub->add_option("--mode", arguments->mode, "train, eval, logits, prefill or inspect")
+    sub->add_option("--mode", arguments->mode, "train, eval, logits, prefill, decode or inspect")
         ->type_name("MODE")
         ->check(CLI::IsMember(mode_names()))
         ->capture_default_str();

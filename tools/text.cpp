@@ -78,6 +78,10 @@ void require_text_model(const Config& config, std::string_view option) {
                     option));
 }
 
+std::string byte_text(std::int32_t token) {
+    return token > 255 ? std::string(replacement) : std::string(1, static_cast<char>(token));
+}
+
 std::string TokenPrinter::add(std::int32_t token) {
     if (!text_) return fmt::format("{}{}", std::exchange(first_, false) ? "" : " ", token);
     if (token > 255) return flush() + std::string(replacement);

@@ -20,6 +20,9 @@ bool reads_text(const Config& config);
 /// Throws DataError when `option` gives text to a model whose tokens are plain numbers.
 void require_text_model(const Config& config, std::string_view option);
 
+/// The bytes of a token of text: one, or U+FFFD for a token that is no byte.
+std::string byte_text(std::int32_t token);
+
 /// Turns generated tokens into what can be printed at once. Of a text, a character of several bytes comes out when it
 /// is complete; of a task, numbers between blanks.
 class TokenPrinter {

@@ -9,6 +9,7 @@
 //     trainer.save("run");
 
 #include "causeway/error.hpp"
+#include "causeway/generator.hpp"
 #include "causeway/kernels.hpp"
 #include "causeway/program.hpp"
 #include "causeway/trainer.hpp"

@@ -15,21 +15,29 @@ KernelTables choose_kernels(const Config& config, const CompileOptions& options)
     return {&kernels::kernel_table(options.isa ? *options.isa : choose_isa(config.runtime.isa)), nullptr};
 }
 
+bool uses_cache(Mode mode) { return mode == Mode::prefill || mode == Mode::decode; }
+
 Head head_of(Mode mode) {
     if (mode == Mode::train || mode == Mode::eval) return Head::loss;
-    return mode == Mode::prefill ? Head::position_logits : Head::logits;
+    return uses_cache(mode) ? Head::last_logits : Head::logits;
 }
 
 CausalLmOptions model_options(const Config& config, const CompileOptions& options) {
     CausalLmOptions model;
     model.batch = options.batch > 0 ? options.batch : config.train.batch_size;
-    model.sequence_length = options.sequence_length > 0 ? options.sequence_length : config.train.sequence_length;
+    model.sequence_length = options.sequence_length > 0    ? options.sequence_length
+                            : options.mode == Mode::decode ? 1
+                                                           : config.train.sequence_length;
     model.dtype = options.dtype;
     model.attention = options.mode == Mode::inspect ? AttentionPath::explicit_weights : config.runtime.attention;
     model.head = head_of(options.mode);
     model.dropout = options.dropout.value_or(options.mode == Mode::train);
     model.attention_mask = options.attention_mask;
     model.mask = options.mask;
+    if (uses_cache(options.mode)) {
+        model.cache_length = options.cache_length > 0 ? options.cache_length : config.model.max_position_embeddings;
+        model.context = options.context > 0 ? options.context : model.cache_length;
+    }
     return model;
 }
 
@@ -69,7 +77,7 @@ ExecutionPlan compile(const Config& config, const CompileOptions& options, Share
 }
 
 std::string_view to_string(Mode mode) {
-    constexpr std::array<std::string_view, 5> names{"train", "eval", "logits", "prefill", "inspect"};
+    constexpr std::array<std::string_view, 6> names{"train", "eval", "logits", "prefill", "decode", "inspect"};
     return names[static_cast<std::size_t>(mode)];
 }
 

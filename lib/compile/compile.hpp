@@ -15,7 +15,9 @@ enum class Mode {
     train,    ///< loss, gradients, optimizer
     eval,     ///< loss only
     logits,   ///< value "logits" (B,T,V)
-    prefill,  ///< value "logits" (B,1,V) of row RunArgs::position
+    prefill,  ///< reads the next "count" (B) tokens of each row after the "past" (B) that are in the KV cache; value
+              ///< "logits" (B,1,V) after the last of them
+    decode,   ///< the same for one token a row
     inspect,  ///< "logits", with explicit attention and every intermediate kept in a buffer of its own
 };
 std::string_view to_string(Mode mode);
@@ -23,7 +25,9 @@ std::string_view to_string(Mode mode);
 struct CompileOptions {
     Mode mode = Mode::train;
     std::int64_t batch = 0;            ///< 0: train.batch_size
-    std::int64_t sequence_length = 0;  ///< 0: train.sequence_length
+    std::int64_t sequence_length = 0;  ///< 0: train.sequence_length; decode: 1
+    std::int64_t cache_length = 0;     ///< prefill, decode: tokens a row of the KV cache; 0: the model's context
+    std::int64_t context = 0;          ///< decode: tokens that attention is expected to see; 0: all of the cache
     DType dtype = DType::f32;          ///< f64 runs on the reference kernels
     bool fuse = true;                  ///< false: one step an op whatever runtime.fuse_* say, to compare with
     std::optional<Isa> isa;            ///< of an f32 plan; none: choose_isa(runtime.isa)

@@ -27,7 +27,8 @@ struct Block {
 bool lives_in_scratch(Role role) { return role == Role::input || role == Role::activation || role == Role::result; }
 
 Region persistent_region(Role role) {
-    return role == Role::gradient || role == Role::state ? Region::state : Region::parameters;
+    const bool state = role == Role::gradient || role == Role::state || role == Role::cache;
+    return state ? Region::state : Region::parameters;
 }
 
 /// Places blocks largest first, each at the lowest offset where no block with an overlapping lifetime lies.

@@ -29,7 +29,7 @@ Arena::Arena(const std::vector<const ExecutionPlan*>& plans, std::size_t limit_b
     const std::size_t limit = limit_bytes > 0 ? limit_bytes : available_memory();
     if (need > limit) {
         throw CapacityError(
-            fmt::format("the plan needs {:.1f} MiB (parameters {:.1f}, gradients and moments {:.1f}, "
+            fmt::format("the plan needs {:.1f} MiB (parameters {:.1f}, gradients, moments and caches {:.1f}, "
                         "activations {:.1f}), {} {:.1f} MiB; a smaller train.batch_size or "
                         "train.sequence_length needs less",
                         static_cast<double>(need) / mebibyte, static_cast<double>(sizes[0]) / mebibyte,

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "exec/initialize.hpp"
@@ -28,10 +31,18 @@ ModelRuntime::ModelRuntime(std::vector<ExecutionPlan> plans, int threads, std::s
     : plans_(own(std::move(plans))), pool_(threads), arena_(views(plans_), memory_limit) {
     arena_.touch(pool_);
     for (const auto& plan : plans_) executors_.emplace_back(*plan, arena_, pool_);
+    // Plans share tables and packed copies by name: each is made once.
+    std::set<std::string> known;
     for (Executor& executor : executors_) {
         for (std::int32_t i : executor.plan().with_role(Role::constant)) {
-            causeway::initialize(executor.plan().values[static_cast<std::size_t>(i)], executor.view(i).data, 0, 0);
+            const PlannedValue& value = executor.plan().values[static_cast<std::size_t>(i)];
+            if (known.insert(value.name).second) causeway::initialize(value, executor.view(i).data, 0, 0);
         }
+        bool packs = false;
+        for (std::int32_t i : executor.plan().with_role(Role::packed)) {
+            packs = known.insert(executor.plan().values[static_cast<std::size_t>(i)].name).second || packs;
+        }
+        if (packs) packers_.push_back(&executor);
     }
 }
 
@@ -75,7 +86,7 @@ void ModelRuntime::initialize(std::uint64_t seed) {
 }
 
 void ModelRuntime::refresh() {
-    for (Executor& executor : executors_) executor.run(Phase::pack, {});
+    for (Executor* executor : packers_) executor->run(Phase::pack, {});
 }
 
 }  // namespace causeway

@@ -41,6 +41,7 @@ class ModelRuntime {
     ThreadPool pool_;
     Arena arena_;
     std::vector<Executor> executors_;
+    std::vector<Executor*> packers_;  ///< whose pack phases together make every packed copy
 };
 
 }  // namespace causeway

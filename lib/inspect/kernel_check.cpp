@@ -35,7 +35,9 @@ constexpr std::array plan_cases{PlanCase{Mode::train, true, AttentionPath::tiled
                                 PlanCase{Mode::train, true, AttentionPath::explicit_weights},
                                 PlanCase{Mode::eval, true, AttentionPath::tiled},
                                 PlanCase{Mode::logits, true, AttentionPath::explicit_weights},
-                                PlanCase{Mode::prefill, true, AttentionPath::tiled}};
+                                PlanCase{Mode::prefill, true, AttentionPath::tiled},
+                                PlanCase{Mode::prefill, true, AttentionPath::explicit_weights},
+                                PlanCase{Mode::decode, true, AttentionPath::tiled}};
 
 /// What the reference left in each value, by name, when its node had ended.
 using Record = std::map<std::string, std::vector<double>>;
@@ -269,11 +271,15 @@ RunArgs prepare(ModelRuntime& runtime, Executor& executor, const Config& config,
     const std::span<std::int32_t> targets =
         executor.plan().has("targets") ? executor.values<std::int32_t>("targets") : std::span<std::int32_t>(none);
     draw_check_batch(config.model.vocab_size, seed, tokens, targets);
+    if (executor.plan().has("past")) {  // every row begins here and is full
+        std::ranges::fill(executor.values<std::int32_t>("past"), 0);
+        const std::int64_t length = executor.plan().value("tokens").desc.shape.back();
+        std::ranges::fill(executor.values<std::int32_t>("count"), static_cast<std::int32_t>(length));
+    }
     RunArgs args;
     args.step = 3;
     args.learning_rate = 1e-3;
     args.valid_tokens = static_cast<double>(std::ranges::count_if(targets, is_scored));
-    args.position = executor.plan().value("tokens").desc.shape.back() - 1;
     return args;
 }
 

@@ -10,7 +10,7 @@
 namespace causeway {
 namespace {
 
-constexpr std::array all_modes{Mode::train, Mode::eval, Mode::logits, Mode::prefill, Mode::inspect};
+constexpr std::array all_modes{Mode::train, Mode::eval, Mode::logits, Mode::prefill, Mode::decode, Mode::inspect};
 
 Mode parse_mode(std::string_view name) {
     for (const Mode mode : all_modes) {
@@ -30,10 +30,8 @@ std::vector<std::string> mode_names() {
 ExecutionPlan mode_plan(const Config& config, std::string_view mode) {
     CompileOptions options;
     options.mode = parse_mode(mode);
-    if (options.mode == Mode::prefill) {
-        options.batch = 1;
-        options.sequence_length = config.model.max_position_embeddings;
-    }
+    if (options.mode == Mode::prefill || options.mode == Mode::decode) options.batch = 1;
+    if (options.mode == Mode::prefill) options.sequence_length = config.model.max_position_embeddings;
     SharedLayout shared;
     return compile(config, options, shared);
 }

@@ -9,11 +9,11 @@
 
 namespace causeway {
 
-/// The names of the modes a model can be compiled for: train, eval, logits, prefill, inspect.
+/// The names of the modes a model can be compiled for: train, eval, logits, prefill, decode, inspect.
 std::vector<std::string> mode_names();
 
 /// The plan of one mode of a model, to be looked at: nothing is reserved. Batches are those of section "train"; prefill
-/// has one sequence as long as the context. Throws ConfigError for a name that is no mode.
+/// reads one sequence as long as the context, decode one token after it. Throws ConfigError for a name that is no mode.
 ExecutionPlan mode_plan(const Config& config, std::string_view mode);
 
 }  // namespace causeway

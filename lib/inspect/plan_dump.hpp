@@ -18,7 +18,7 @@ struct PlanSummary {
 
     // Bytes, without the padding between buffers.
     std::int64_t parameter_bytes = 0, constant_bytes = 0, packed_bytes = 0;
-    std::int64_t gradient_bytes = 0, moment_bytes = 0;
+    std::int64_t gradient_bytes = 0, moment_bytes = 0, cache_bytes = 0;
     // Bytes with padding, as reserved.
     std::int64_t scratch_bytes = 0;          ///< peak, with memory reuse
     std::int64_t scratch_without_reuse = 0;  ///< with a buffer for each value

@@ -30,6 +30,7 @@ Json summary_json(const PlanSummary& s) {
             {"packed_bytes", s.packed_bytes},
             {"gradient_bytes", s.gradient_bytes},
             {"moment_bytes", s.moment_bytes},
+            {"cache_bytes", s.cache_bytes},
             {"scratch_bytes", s.scratch_bytes},
             {"scratch_bytes_without_reuse", s.scratch_without_reuse},
             {"total_bytes", s.total_bytes},

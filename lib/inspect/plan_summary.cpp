@@ -16,6 +16,8 @@ void add_value(PlanSummary& summary, const PlannedValue& value) {
         summary.gradient_bytes += bytes;
     } else if (value.role == Role::state) {
         summary.moment_bytes += bytes;
+    } else if (value.role == Role::cache) {
+        summary.cache_bytes += bytes;
     } else if (value.name == "tokens") {
         summary.tokens = value.desc.shape.elements();
     }

@@ -67,10 +67,11 @@ class PlanDrawing {
                   12.5);
         svg_.text(
             margin, 82,
-            fmt::format("memory {}: parameters {}, packed weights {}, gradients {}, moments {}, scratch {} ({} "
-                        "without reuse)",
-                        bytes(s.total_bytes), bytes(s.parameter_bytes), bytes(s.packed_bytes), bytes(s.gradient_bytes),
-                        bytes(s.moment_bytes), bytes(s.scratch_bytes), bytes(s.scratch_without_reuse)),
+            fmt::format(
+                "memory {}: parameters {}, packed weights {}, gradients {}, moments {}, KV cache {}, scratch {} ({} "
+                "without reuse)",
+                bytes(s.total_bytes), bytes(s.parameter_bytes), bytes(s.packed_bytes), bytes(s.gradient_bytes),
+                bytes(s.moment_bytes), bytes(s.cache_bytes), bytes(s.scratch_bytes), bytes(s.scratch_without_reuse)),
             12.5);
     }
     /// "12.3 M" -> "12.3 M", "850" -> "850 ": a unit follows.

@@ -32,6 +32,7 @@ std::string totals_text(const ExecutionPlan& plan) {
     line("packed weights", bytes(s.packed_bytes));
     line("gradients", bytes(s.gradient_bytes));
     line("optimizer moments", bytes(s.moment_bytes));
+    if (s.cache_bytes > 0) line("KV cache", bytes(s.cache_bytes));
     line("scratch, peak", fmt::format("{} ({} without reuse)", bytes(s.scratch_bytes), bytes(s.scratch_without_reuse)));
     line("memory in all", bytes(s.total_bytes));
     line("FLOPs a run", fmt::format("{} ({} a token, {} tokens)", quantity_text(s.flops_step),

@@ -14,6 +14,7 @@ struct RunFolder {
     std::string folder;
     std::string config() const { return folder + "/config.json"; }
     std::string parameters() const { return folder + "/model.safetensors"; }
+    std::string generation() const { return folder + "/generation_config.json"; }
     std::string metrics() const { return folder + "/metrics.jsonl"; }
 };
 

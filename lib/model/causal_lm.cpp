@@ -23,6 +23,10 @@ class CausalLm {
         const ValueId tokens = input("tokens");
         if (options_.attention_mask) attention_mask_ = input("attention_mask");
         if (options_.mask.rank() > 0) mask_ = input("mask", {DType::u8, options_.mask});
+        if (cached()) {
+            past_ = row_input("past");
+            count_ = row_input("count");
+        }
         const ValueId wte = parameter("wte.weight", {config_.vocab_size, d}, normal(config_.initializer_range));
         ValueId x = graph_.emit(ops::embedding(), "embedding", {tokens, wte});
         x = dropout("embedding.dropout", positions(x), config_.embd_pdrop, 0);
@@ -68,11 +72,27 @@ class CausalLm {
         ValueId qkv = linear(name + ".qkv", x, (heads + 2 * kv_heads) * head_dim, bias, false);
         if (config_.qk_norm) qkv = qk_norm(name, qkv);
         if (config_.position_embedding == PositionKind::rope) qkv = rotate(name, qkv);
-        const OpDef& op = options_.attention == AttentionPath::tiled ? ops::attention() : ops::attention_explicit();
-        std::vector<ValueId> inputs{qkv};
-        if (mask_ || attention_mask_) inputs = {qkv, mask_, attention_mask_};
-        const ValueId out = graph_.emit(op, name + ".heads", std::move(inputs), attention_attributes(dropout_site));
+        const ValueId out = attend(name, qkv, attention_attributes(dropout_site));
         return linear(name + ".proj", out, config_.hidden_size, bias, true);
+    }
+
+    /// Attention of the tokens at hand over themselves, or over all that the cache holds with them.
+    ValueId attend(const std::string& name, ValueId qkv, Attributes attributes) {
+        const bool tiled = options_.attention == AttentionPath::tiled;
+        if (!cached()) {
+            std::vector<ValueId> inputs{qkv};
+            if (mask_ || attention_mask_) inputs = {qkv, mask_, attention_mask_};
+            return graph_.emit(tiled ? ops::attention() : ops::attention_explicit(), name + ".heads", std::move(inputs),
+                               std::move(attributes));
+        }
+        const ValueId k = cache(name + ".cache_k"), v = cache(name + ".cache_v");
+        const NodeId append =
+            graph_.add_node(ops::append_kv(), name + ".append", {qkv, k, v, past_, count_}, attributes);
+        const std::vector<ValueId> grown = graph_.node(append).outputs;
+        attributes.set("tiled", tiled);
+        attributes.set("context", options_.context);
+        return graph_.emit(ops::attention_cached(), name + ".heads", {qkv, grown[0], grown[1], past_, count_},
+                           std::move(attributes));
     }
 
     /// RMSNorm of each head of Q and K.
@@ -87,7 +107,7 @@ class CausalLm {
 
     /// Turns Q and K by their positions.
     ValueId rotate(const std::string& name, ValueId qkv) {
-        return graph_.emit(ops::rope(), name + ".rope", {qkv, rope_table_},
+        return graph_.emit(ops::rope(), name + ".rope", {qkv, rope_table_, past_},
                            {{"heads", config_.num_attention_heads},
                             {"kv_heads", config_.num_key_value_heads},
                             {"head_dim", config_.head_dim},
@@ -142,10 +162,10 @@ class CausalLm {
         switch (config_.position_embedding) {
             case PositionKind::learned:
                 return graph_.emit(ops::positions(), "positions",
-                                   {x, parameter("wpe.weight", shape, normal(config_.initializer_range))});
+                                   {x, parameter("wpe.weight", shape, normal(config_.initializer_range)), past_});
             case PositionKind::sinusoidal:
                 return graph_.emit(ops::positions(), "positions",
-                                   {x, constant("sinusoidal", shape, {Initializer::Kind::sinusoidal, 0})});
+                                   {x, constant("sinusoidal", shape, {Initializer::Kind::sinusoidal, 0}), past_});
             case PositionKind::rope:
                 rope_table_ = rope_table();
                 return x;
@@ -160,11 +180,14 @@ class CausalLm {
     /// the sequence once it exceeds the original context.
     ValueId rope_table() {
         const RopeConfig& rope = config_.rope_parameters;
-        const std::int64_t positions = config_.max_position_embeddings, length = options_.sequence_length;
+        const std::int64_t positions = config_.max_position_embeddings;
+        const std::int64_t length = cached() ? options_.cache_length : options_.sequence_length;
         const RopeFrequencies angles = rope_frequencies(rope, config_.head_dim, positions, length);
         const bool stretched = rope.type == RopeType::dynamic && rope.original_max_position_embeddings != 0 &&
                                length > rope.original_max_position_embeddings;
-        return constant(stretched ? fmt::format("rope.{}", length) : "rope", {positions, config_.head_dim},
+        // With a cache, what fills a row up behind its last token may lie beyond the context.
+        const std::int64_t rows = positions + options_.cache_length;
+        return constant(stretched ? fmt::format("rope.{}", length) : "rope", {rows, config_.head_dim},
                         {Initializer::Kind::rope, angles.scale, angles.frequencies});
     }
 
@@ -191,7 +214,7 @@ class CausalLm {
 
     void head(ValueId x, ValueId wte) {
         const std::int64_t d = config_.hidden_size, vocab = config_.vocab_size;
-        if (options_.head == Head::position_logits) x = graph_.emit(ops::take_position(), "last", {x});
+        if (options_.head == Head::last_logits) x = graph_.emit(ops::take_last(), "last", {x, count_});
         const ValueId weight =
             config_.tie_word_embeddings ? wte : parameter("lm_head.weight", {vocab, d}, weight_initializer(d, false));
         const ValueId bias = config_.lm_head_bias ? parameter("lm_head.bias", {vocab}, bias_initializer(d)) : ValueId{};
@@ -207,12 +230,23 @@ class CausalLm {
     ValueId input(const std::string& name) {
         return input(name, {DType::i32, {options_.batch, options_.sequence_length}});
     }
+    ValueId row_input(const std::string& name) { return input(name, {DType::i32, {options_.batch}}); }
 
     ValueId input(const std::string& name, const TensorDesc& desc) {
         Value value;
         value.name = name;
         value.desc = desc;
         value.role = Role::input;
+        return graph_.add_value(value);
+    }
+
+    /// (B,Hkv,C,Dh): the keys of a head lie one after the other, as attention streams them.
+    ValueId cache(const std::string& name) {
+        Value value;
+        value.name = name;
+        value.desc = {options_.dtype,
+                      {options_.batch, config_.num_key_value_heads, options_.cache_length, config_.head_dim}};
+        value.role = Role::cache;
         return graph_.add_value(value);
     }
 
@@ -250,12 +284,14 @@ class CausalLm {
         return {Initializer::Kind::uniform, 1.0 / std::sqrt(static_cast<double>(fan_in))};
     }
 
+    bool cached() const { return options_.cache_length > 0; }
     bool pre_norm() const { return config_.norm != NormKind::none && config_.norm_placement == NormPlacement::pre; }
     bool post_norm() const { return config_.norm != NormKind::none && config_.norm_placement == NormPlacement::post; }
 
     const ModelConfig& config_;
     const CausalLmOptions& options_;
     Graph graph_;
+    ValueId past_, count_;  ///< with a cache: (B) tokens each row has read, (B) tokens it reads now
     ValueId rope_table_;
     ValueId mask_, attention_mask_;
 };

@@ -7,9 +7,9 @@ namespace causeway {
 
 /// What the graph ends in.
 enum class Head {
-    loss,            ///< value "loss": the sum of the cross-entropies against value "targets" (B,T)
-    logits,          ///< value "logits" (B,T,V)
-    position_logits  ///< value "logits" (B,1,V) of the row RunArgs::position
+    loss,        ///< value "loss": the sum of the cross-entropies against value "targets" (B,T)
+    logits,      ///< value "logits" (B,T,V)
+    last_logits  ///< value "logits" (B,1,V) after the last token of each row; needs a cache
 };
 
 struct CausalLmOptions {
@@ -21,6 +21,10 @@ struct CausalLmOptions {
     bool dropout = false;         ///< what the config says of dropout; otherwise there is none
     bool attention_mask = false;  ///< value "attention_mask", i32 (B,T): 0 hides a token from all others (padding)
     Shape mask;                   ///< of value "mask", u8 (T,T) or (1 or B, 1 or H, T, T), 0 hides; none when empty
+    /// Tokens a row that the KV cache holds; 0: no cache. With one, the tokens of row b follow past[b] earlier ones,
+    /// and count[b] <= T of them are there: inputs "past" (B) and "count" (B).
+    std::int64_t cache_length = 0;
+    std::int64_t context = 0;  ///< with a cache: tokens that attention is expected to see, for its cost
 };
 
 /// The forward graph of a causal language model over value "tokens" (B,T). Parameters carry their names in

@@ -26,6 +26,20 @@ kernels::AttentionShape attention_shape(const Attributes& attributes, const Shap
     return shape;
 }
 
+void require_cache(const Graph& graph, const Node& node) {
+    const kernels::AttentionShape shape = attention_shape(node.attributes, input_desc(graph, node, 0).shape);
+    for (const std::size_t i : {1, 2}) {
+        const TensorDesc& cache = input_desc(graph, node, i);
+        require(cache.dtype == input_desc(graph, node, 0).dtype && cache.shape.rank() == 4 &&
+                    cache.shape[0] == shape.batch && cache.shape[1] == shape.kv_heads && cache.shape[2] > 0 &&
+                    cache.shape[3] == shape.head_dim,
+                fmt::format("the cache must be ({},{},C,{}), found {}", shape.batch, shape.kv_heads, shape.head_dim,
+                            shape_text(graph, node, i)));
+    }
+    require_row_counts(graph, node, 3, shape.batch);
+    require_row_counts(graph, node, 4, shape.batch);
+}
+
 Cost attention_cost(const Graph& graph, const Node& node, double products) {
     Cost cost = streaming_cost(graph, node, 0);
     const kernels::AttentionShape shape = attention_shape(node.attributes, graph.shape(node.input(0)));

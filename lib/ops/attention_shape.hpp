@@ -24,11 +24,21 @@ QkvViews<T> split_qkv(T* qkv, const kernels::AttentionShape& shape) {
     return {view(0), view(shape.heads), view(shape.heads + shape.kv_heads)};
 }
 
+/// K or V in a cache (B,Hkv,C,Dh), C tokens a row.
+template <class T>
+kernels::HeadsView<T> cached_heads(T* cache, const kernels::AttentionShape& shape, std::int64_t capacity) {
+    const std::int64_t head = capacity * shape.head_dim;
+    return {cache, shape.kv_heads * head, shape.head_dim, head};
+}
+
 template <class T>
 kernels::HeadsView<T> merged_heads(T* out, const kernels::AttentionShape& shape) {
     const std::int64_t width = shape.heads * shape.head_dim;
     return {out, shape.queries * width, width, shape.head_dim};
 }
+
+/// Checks inputs (qkv, cache k, cache v, past, count) of a node against its attributes. Throws GraphError.
+void require_cache(const Graph& graph, const Node& node);
 
 /// The cost of a node over the fused qkv, its input 0: so many products over the visible (query, key) pairs.
 Cost attention_cost(const Graph& graph, const Node& node, double products);

@@ -94,8 +94,12 @@ std::int64_t weight_gradient_tiles(const Graph& graph, const Node& node, const K
 const TensorDesc& input_desc(const Graph& graph, const Node& node, std::size_t i);
 /// "(2, 5, 64)" of input i, for messages.
 std::string shape_text(const Graph& graph, const Node& node, std::size_t i);
+/// Input i must be i32 (B): a number for each batch entry, such as the tokens of it that the cache holds.
+void require_row_counts(const Graph& graph, const Node& node, std::size_t i, std::int64_t batch);
 /// A cost of so many FLOPs an output element, reading all inputs and writing all outputs once.
 Cost streaming_cost(const Graph& graph, const Node& node, double flops_per_element);
+/// The same for a node over x (B,T,D) and a table by position (P,...): T of its rows are read.
+Cost table_row_cost(const Graph& graph, const Node& node, double flops_per_element);
 
 }  // namespace ops
 }  // namespace causeway

@@ -8,7 +8,7 @@ namespace causeway::ops {
 
 const OpDef& embedding();           ///< tokens, table -> y
 const OpDef& embedding_backward();  ///< tokens, dy, gradient -> gradient
-const OpDef& positions();           ///< x, table -> y
+const OpDef& positions();           ///< x, table, [past] -> y
 const OpDef& positions_backward();  ///< dy, gradient -> gradient
 
 const OpDef& linear();                  ///< x, weight, [bias], [packed], [residual] -> y, [pre_activation]
@@ -21,6 +21,8 @@ const OpDef& attention();                    ///< qkv, [mask], [key_mask] -> out
 const OpDef& attention_backward();           ///< qkv, out, lse, dout, [mask], [key_mask] -> dqkv
 const OpDef& attention_explicit();           ///< qkv, [mask], [key_mask] -> out, weights
 const OpDef& attention_explicit_backward();  ///< qkv, weights, dout -> dqkv
+const OpDef& append_kv();                    ///< qkv, cache k, cache v, past, count -> cache k, cache v
+const OpDef& attention_cached();             ///< qkv, cache k, cache v, past, count -> out
 const OpDef& dropout();                      ///< x -> y; its gradient is the same op on dy
 const OpDef& softmax();                      ///< x -> y
 const OpDef& softmax_backward();             ///< y, dy -> dx
@@ -45,7 +47,7 @@ const OpDef& add();                  ///< a, b -> y
 const OpDef& lm_head_loss();           ///< h, weight, [bias], targets, [packed] -> loss
 const OpDef& lm_head_loss_backward();  ///< h, weight, [bias], targets, [packed nt], [packed nn], [weight gradient],
                                        ///< [bias gradient] -> loss, dh, [weight gradient], [bias gradient]
-const OpDef& take_position();          ///< x (B,T,D) -> row RunArgs::position of each batch entry (B,1,D)
+const OpDef& take_last();              ///< x (B,T,D), count (B) -> row count - 1 of each batch entry (B,1,D)
 
 const OpDef& square_sum();      ///< gradient -> partial sums of squares
 const OpDef& global_norm();     ///< partial sums... -> L2 norm of all gradients together

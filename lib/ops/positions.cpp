@@ -3,7 +3,7 @@
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 
-// y[b,t] = x[b,t] + table[t];  dx = dy;  dtable[t] = sum over b of dy[b,t].
+// y[b,t] = x[b,t] + table[past[b] + t];  dx = dy;  dtable[t] = sum over b of dy[b,t], with past 0.
 
 namespace causeway::ops {
 namespace {
@@ -16,10 +16,11 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
                         shape_text(graph, node, 1)));
     require(x.shape[1] <= table.shape[0],
             fmt::format("{} positions are asked for, the table has {}", x.shape[1], table.shape[0]));
+    if (node.input(2)) require_row_counts(graph, node, 2, x.shape[0]);
     return {{"", x, Role::activation, -1, 0}};
 }
 
-Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 1); }
+Cost cost(const Graph& graph, const Node& node) { return table_row_cost(graph, node, 1); }
 
 void backward(BackwardContext& context) {
     const ValueId dy = context.output_gradient(0);
@@ -33,15 +34,30 @@ void backward(BackwardContext& context) {
 
 void lower(LowerContext& context) {
     const Shape& shape = context.out_shape();
-    const std::int64_t seq_len = shape[1], dim = shape[2];
+    const std::int64_t seq_len = shape[1], dim = shape[2], table_rows = context.in_shape(1)[0];
     const Cut rows = cut_rows(shape.rows(), dim);
-    const BufferRef x = context.in(0), table = context.in(1), y = context.out();
+    const BufferRef x = context.in(0), table = context.in(1), past = context.in(2), y = context.out();
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table_of) {
         const auto kernel = table_of.embedding.positions_forward;
         context.stage("", rows.tiles(), cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
-                          kernel(run.at<const T>(x), run.at<const T>(table), run.at<T>(y), seq_len, dim, 0,
-                                 rows.begin(begin), rows.begin(end));
+                          const auto* first = run.at<const std::int32_t>(past);
+                          std::int64_t r = rows.begin(begin);
+                          const std::int64_t last = rows.begin(end);
+                          const auto add = [&](std::int64_t length, std::int64_t position, std::int64_t stop) {
+                              if (r >= stop) return;
+                              kernel(run.at<const T>(x), run.at<const T>(table), run.at<T>(y), length, dim, position, r,
+                                     stop);
+                              r = stop;
+                          };
+                          if (!first) return add(seq_len, 0, last);
+                          while (r < last) {  // a batch entry at a time: each has its own past
+                              const std::int64_t b = r / seq_len, stop = std::min(last, (b + 1) * seq_len);
+                              const std::int64_t inside = std::min(seq_len, table_rows - first[b]);
+                              add(seq_len, first[b], std::min(stop, b * seq_len + inside));
+                              // Beyond the table there is no token, only what fills the row up: any number does.
+                              add(1, table_rows - 1, stop);
+                          }
                       });
     });
 }

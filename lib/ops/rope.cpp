@@ -28,7 +28,7 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     return {{"", qkv, Role::activation, -1, qkv_input}};
 }
 
-Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 3); }
+Cost cost(const Graph& graph, const Node& node) { return table_row_cost(graph, node, 3); }
 
 void backward(BackwardContext& context) {
     const Node& node = context.node();

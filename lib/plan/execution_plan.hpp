@@ -19,7 +19,7 @@ namespace causeway {
 /// The three stretches of memory that a model's plans run in. All modes share the first two.
 enum class Region {
     parameters,  ///< weights, constant tables and packed copies
-    state,       ///< gradients and optimizer moments
+    state,       ///< gradients, optimizer moments, cached keys and values
     scratch,     ///< inputs, activations, workspaces, results: reused as values die
 };
 inline constexpr std::size_t region_count = 3;
@@ -37,7 +37,6 @@ struct RunArgs {
     double learning_rate = 0;    ///< of this update
     double valid_tokens = 1;     ///< targets that count, over the whole accumulation window
     bool accumulate = false;     ///< gradients add to those of earlier micro-batches instead of replacing them
-    std::int64_t position = 0;   ///< row whose logits are wanted (prefill)
     std::uint64_t seed = 0;      ///< of the counter-based random numbers
     std::int64_t first_row = 0;  ///< row of the whole step's batch that is row 0 here: micro-batches come one by one
 };

@@ -43,6 +43,7 @@ TEST_CASE("Every mode can be planned, and without reuse more memory is needed") 
     CHECK(scratch({"--mode", "eval"}) < train);
     CHECK(scratch({"--mode", "logits"}) < train);
     CHECK(scratch({"--mode", "prefill"}) < train);
+    CHECK(scratch({"--mode", "decode"}) < scratch({"--mode", "prefill"}));
     CHECK(scratch({"--mode", "inspect"}) > 0);
     CHECK(scratch({"--sequence-length", "32"}) < train);
 }

@@ -61,7 +61,7 @@ TEST_CASE("B70: a command line that cannot be understood is one line and exit co
         call({"generate", "run", "--promt", "a"}), 2,
         "causeway generate: unknown option --promt, did you mean --prompt?; see `causeway generate --help`");
     check_complaint(call({"generate", "run"}), 2,
-                    "causeway generate: --prompt or --ids is required; see `causeway generate --help`");
+                    "causeway generate: --prompt or --ids or --batch is required; see `causeway generate --help`");
     CHECK_THAT(call({"generate", "run", "--prompt", "a", "--top-k", "many"}).err,
                contains("causeway generate: ") && contains("many") && contains("see `causeway generate --help`"));
     check_complaint(call({"generate", "run", "--prompt", "a", "--top-k", "-3"}), 2,
@@ -72,7 +72,7 @@ TEST_CASE("B70: a command line that cannot be understood is one line and exit co
                     "18446744073709551615; see `causeway generate --help`");
     CHECK(call({"trace", "a.json", "--seed", "-1"}).code == 2);
     CHECK(call({"generate", "run", "--prompt", "a", "--max-new-tokens", "1.5"}).code == 2);
-    CHECK(call({"plan", "a.json", "--mode", "decode"}).code == 2);
+    CHECK(call({"plan", "a.json", "--mode", "decoding"}).code == 2);
     CHECK(call({"plan", "a.json", "--json", "--dot"}).code == 2);
 }
 

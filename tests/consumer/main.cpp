@@ -1,12 +1,14 @@
 // A program that uses Causeway through its public headers alone: compiles a config and trains it some steps, calls the
-// GEMM, softmax and attention kernels on its own pointers.
+// GEMM, softmax and attention kernels on its own pointers; saves what it trained and continues sequences with it.
 // usage: consumer CONFIG
+#include <algorithm>
 #include <causeway/causeway.hpp>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,25 @@ void save_and_reload(const std::string& config) {
     trainer.parameter("lm_head.bias")[3] += 20;
     trainer.parameters_changed();
     check(trainer.evaluate().loss > other.evaluate().loss + 1, "parameters can be written");
+}
+
+void generate(const std::string& config) {
+    causeway::Trainer trainer(causeway::compile_file(config, {"train.max_steps=20"}));
+    trainer.run();
+    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-generate").string();
+    trainer.save(folder);
+    causeway::Generator generator(folder, 2);
+    std::filesystem::remove_all(folder);
+    const std::vector<std::vector<std::int32_t>> prompts{{5, 17, 3}, {9}};
+    causeway::GenerationSettings settings;
+    settings.max_new_tokens = 30;  // beyond the context of 12
+    settings.temperature = 0;
+    const auto rows = generator.generate(prompts, settings);
+    check(rows.size() == 2 && rows[0].size() == 30 && rows[1].size() == 30, "two prompts are continued side by side");
+    check(generator.generate(prompts[0], settings) == rows[0], "as each is alone");
+    const std::span<const float> logits = generator.logits(prompts[1]);
+    check(std::max_element(logits.begin(), logits.end()) - logits.begin() == rows[1][0],
+          "greedily, by the largest logit");
 }
 
 void reject_a_mistake(const std::string& config) {
@@ -228,6 +249,7 @@ int main(int argc, char** argv) {
         check(causeway::version() == CAUSEWAY_VERSION, "headers and library are of one version");
         train_some_steps(argv[1]);
         save_and_reload(argv[1]);
+        generate(argv[1]);
         reject_a_mistake(argv[1]);
         reject_bad_arguments();
         for (const std::string& isa : causeway::isa_names()) {

@@ -8,6 +8,7 @@
 #include "support/catch.hpp"
 
 using namespace causeway;
+using namespace causeway::infer;
 
 namespace {
 
@@ -138,4 +139,57 @@ TEST_CASE("Logits that are no numbers are refused, -infinity excludes a token") 
     CHECK_THROWS_MESSAGE(sampler.next(infinite), NumericError, "logit of token 1 is inf");
     CHECK_THROWS_MESSAGE(sampler.next(impossible), NumericError, "every logit is -inf");
     CHECK_THROWS_MESSAGE(sampler.next(std::span<const float>{}), DataError, "no logits");
+}
+
+TEST_CASE("min_p keeps the tokens at least so likely compared with the first, after temperature and top_p") {
+    // Probabilities 0.5, 0.25, 0.125, 0.125.
+    const float l = std::log(2.0f);
+    const std::array<float, 4> logits{3 * l, 2 * l, l, l};
+    const auto with = [&](double min_p, double temperature = 1) {
+        SamplingOptions how = options(temperature, 0, 1);
+        how.min_p = min_p;
+        return counts(how, logits, 3000);
+    };
+    CHECK(with(1)[0] == 3000);
+    CHECK(with(0.51)[0] == 3000);
+    CHECK(std::abs(with(0.49)[0] - 2000) < 110);
+    CHECK(with(0.49)[2] == 0);
+    CHECK(with(0.24)[3] > 0);
+    CHECK(with(0.24, 0.5)[1] > 0);  // half the temperature squares the ratios: 1, 1/4, 1/16
+    CHECK(with(0.24, 0.5)[2] == 0);
+    SamplingOptions bad = options(1, 0, 1);
+    bad.min_p = 1.5;
+    CHECK_THROWS_MESSAGE(Sampler(bad), ConfigError, "min_p: found 1.5, expected a number from 0 to 1");
+}
+
+TEST_CASE("repetition_penalty divides positive logits of tokens that occurred and multiplies negative ones") {
+    const std::array<float, 4> logits{4, 3, -1, -1.5f};
+    SamplingOptions how = options(0, 0, 1);
+    how.repetition_penalty = 2;
+    Sampler sampler(how);
+    CHECK(sampler.next(logits) == 0);  // 4; from now on 2
+    CHECK(sampler.next(logits) == 1);  // 3; from now on 1.5
+    CHECK(sampler.next(logits) == 0);
+    const std::array<float, 3> negative{-1, -1.5f, -3};
+    Sampler told(how);
+    const std::array<std::int32_t, 2> prompt{0, 0};
+    told.see(prompt);  // once, however often it occurred: -2
+    CHECK(told.next(negative) == 1);
+    CHECK(told.next(negative) == 0);  // -2 against -3 and -3
+    how.repetition_penalty = 0.5;     // encourages
+    Sampler fond(how);
+    const std::array<std::int32_t, 1> second{1};
+    fond.see(second);
+    CHECK(fond.next(logits) == 1);
+    for (const double wrong : {0.0, -1.0, nan64, HUGE_VAL}) {
+        how.repetition_penalty = wrong;
+        CHECK_THROWS_MESSAGE(Sampler(how), ConfigError, "repetition_penalty: found");
+    }
+}
+
+TEST_CASE("A nucleus of many tokens is found a stretch at a time") {
+    std::array<float, 1000> logits{};  // all alike: the first 700 ids make up 0.7
+    const auto found = counts(options(1, 0, 0.6995), logits, 20000);
+    for (std::size_t i = 0; i < 700; ++i) CHECK(found[i] > 0);
+    for (std::size_t i = 700; i < 1000; ++i) CHECK(found[i] == 0);
 }

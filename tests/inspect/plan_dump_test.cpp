@@ -168,7 +168,7 @@ TEST_CASE("A compiled plan's summary counts what the config says", "[inspect]") 
 }
 
 TEST_CASE("Every step of a compiled plan is in every dump", "[inspect]") {
-    for (Mode mode : {Mode::train, Mode::eval, Mode::logits, Mode::prefill, Mode::inspect}) {
+    for (Mode mode : {Mode::train, Mode::eval, Mode::logits, Mode::prefill, Mode::decode, Mode::inspect}) {
         const ExecutionPlan plan = compiled(resolved(tiny_config()), mode);
         const std::string text = plan_text(plan);
         const auto json = nlohmann::json::parse(plan_json(plan));

@@ -254,6 +254,26 @@ TEST_CASE("GEMM with a depth of several blocks and several tiles") {
     check_forms(5, 1500, 300, true);
 }
 
+TEST_CASE("nt with few rows reads B in place, and a row's result does not depend on its neighbours") {
+    const std::int64_t n = 133, k = 300;
+    for (const Isa isa : available_isas()) {
+        INFO(to_string(isa));
+        const GemmKernels<float>& gemm = kernel_table(isa).gemm;
+        Problem p;
+        p.n = n;
+        p.k = k;
+        p.m = 2;
+        const bool in_place = !gemm.wants_packed(GemmForm::nt, 8, n, k);
+        CHECK(gemm.wants_packed(GemmForm::nt, 9, n, k) == gemm.wants_packed(GemmForm::nt, 100, n, k));
+        Result<float> two = solve(gemm, p);
+        for (p.m = 3; p.m <= 8; ++p.m) {
+            Result<float> more = solve(gemm, p);
+            if (in_place) CHECK(std::memcmp(more.c.data(), two.c.data(), static_cast<std::size_t>(n) * 4) == 0);
+        }
+    }
+    for (const std::int64_t m : {2, 3, 4, 5, 7, 8}) check_forms(m, n, k, m % 2 == 0);
+}
+
 TEST_CASE("GEMM with an empty side") {
     check_forms(0, 5, 3, false);
     check_forms(5, 0, 3, false);

@@ -124,10 +124,15 @@ void pack_nn(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, f
 /// Rows of B (K,N) whose distance is a multiple of 4 KiB all fall into the same few sets of L1 and L2.
 bool rows_collide(std::int64_t ldb) { return ldb % 1024 == 0; }
 
-/// nt: always, but for a single row, which uses B once and reads it in place at full bandwidth. nn reads B in place
+/// True when B (nt) is read in place, row by row, as it comes from memory: a panel would not be used often enough.
+/// Short rows of B leave little between one horizontal sum and the next; only a single row of A then does without
+/// panels.
+bool reads_rows(std::int64_t m, std::int64_t k) { return m <= (k >= 128 ? max_dot_rows : 1); }
+
+/// nt: always, but for a few rows, which read B in place at full bandwidth. nn reads B in place
 /// within 3 % of the speed of panels, less than packing costs at 256 rows, unless the rows of B collide (12 %).
 bool wants_packed(GemmForm form, std::int64_t m, std::int64_t n, std::int64_t k) {
-    if (form == GemmForm::nt) return m > 1;
+    if (form == GemmForm::nt) return !reads_rows(m, k);
     return form == GemmForm::nn && rows_collide(n) && m >= 128 && k >= 256;
 }
 
@@ -275,8 +280,40 @@ void multiply_row(const GemmArgs<float>& args, std::int64_t tile_begin, std::int
     }
 }
 
+/// Columns [col, col + cols) of all rows, tile_cols apart in `out`.
+void dot_rows_of_panel(const GemmArgs<float>& args, std::int64_t col, std::int64_t cols, float* out) {
+    alignas(64) float block[lanes];
+    for (std::int64_t j = 0; j < cols; j += dot_cols) {
+        const std::int64_t block_cols = least(dot_cols, cols - j);
+        for (std::int64_t r = 0; r < args.m; r += dot_rows) {
+            const std::int64_t rows = least(dot_rows, args.m - r);
+            dot_block(rows, args.a + r * args.lda, args.lda, args.b + (col + j) * args.ldb, args.ldb, block_cols,
+                      args.k, r == 0, block);
+            for (std::int64_t i = 0; i < rows; ++i) {
+                for (std::int64_t c = 0; c < block_cols; ++c) {
+                    out[(r + i) * tile_cols + j + c] = block[i * dot_cols + c];
+                }
+            }
+        }
+    }
+}
+
+/// The same for a few rows: each row of B comes from memory once and is used by all of A.
+void multiply_few_rows(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
+    alignas(64) float waiting[max_dot_rows * tile_cols];
+    const GemmTiling tiles = tiling(GemmForm::nt, args.m, args.n, args.k);
+    const std::int64_t end = least(args.n, tile_end * tiles.cols);
+    for (std::int64_t col = tile_begin * tiles.cols; col < end; col += tile_cols) {
+        const std::int64_t cols = least(tile_cols, end - col);
+        dot_rows_of_panel(args, col, cols, waiting);
+        finish(args, {waiting, 0, args.m, col, cols, false});
+    }
+}
+
 void nt(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
-    if (args.m == 1 && !args.packed_b) return multiply_row(args, tile_begin, tile_end);
+    if (!args.packed_b && reads_rows(args.m, args.k)) {
+        return args.m == 1 ? multiply_row(args, tile_begin, tile_end) : multiply_few_rows(args, tile_begin, tile_end);
+    }
     multiply_tiles<GemmForm::nt>(args, tile_begin, tile_end);
 }
 

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 
-// y[b,0] = x[b, RunArgs::position]: only the row whose logits are wanted goes on to the head.
+// y[b,0] = x[b, count[b] - 1]: only the row whose logits are wanted goes on to the head. Where count is 0 it is row 0.
 
 namespace causeway::ops {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     const TensorDesc& x = input_desc(graph, node, 0);
     require(x.shape.rank() == 3, fmt::format("x must be (B,T,D), found {}", shape_text(graph, node, 0)));
+    require_row_counts(graph, node, 1, x.shape[0]);
     return {{"", {x.dtype, {x.shape[0], 1, x.shape[2]}}}};
 }
 
@@ -24,12 +26,13 @@ void lower(LowerContext& context) {
     const Shape& shape = context.in_shape(0);
     const std::int64_t batch_stride = shape[1] * shape[2] * context.element_bytes();
     const std::int64_t row_bytes = shape[2] * context.element_bytes();
-    const BufferRef x = context.in(0), y = context.out();
+    const BufferRef x = context.in(0), count = context.in(1), y = context.out();
     context.stage("", shape[0], cost(context.graph(), context.node()),
                   [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                       for (std::int64_t b = begin; b < end; ++b) {
+                          const std::int64_t t = std::max(run.at<const std::int32_t>(count)[b] - 1, 0);
                           std::memcpy(run.at<std::byte>(y) + b * row_bytes,
-                                      run.at<const std::byte>(x) + b * batch_stride + run.args.position * row_bytes,
+                                      run.at<const std::byte>(x) + b * batch_stride + t * row_bytes,
                                       static_cast<std::size_t>(row_bytes));
                       }
                   });
@@ -37,8 +40,8 @@ void lower(LowerContext& context) {
 
 }  // namespace
 
-const OpDef& take_position() {
-    static const OpDef def{"take_position", "one row of each sequence", infer, nullptr, cost, nullptr, lower};
+const OpDef& take_last() {
+    static const OpDef def{"take_last", "the last row of each sequence", infer, nullptr, cost, nullptr, lower};
     return def;
 }
 
