@@ -5,12 +5,23 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "config/families/family.hpp"
 #include "config/mistake.hpp"
 
 namespace causeway::config {
 namespace {
 
 using Rule = void (*)(const Config&, const std::string& origin);
+
+void family_has_the_model(const Config& config, const std::string& origin) {
+    const Family* family = find_family(config.model.model_type);
+    if (family == nullptr) return;
+    if (const auto why = misfit(*family, config.model)) {
+        fail({"model." + why->field, origin},
+             fmt::format("found {}, expected {}: model.model_type is {}; with causeway every field is free",
+                         why->found.dump(), why->expected.dump(), family->model_type));
+    }
+}
 
 void heads_divide_hidden_size(const Config& config, const std::string& origin) {
     const ModelConfig& model = config.model;
@@ -82,7 +93,7 @@ void text_has_byte_tokens(const Config& config, const std::string& origin) {
             fail({"data.path", origin},
                  fmt::format("found {}, expected nothing: only data.source text reads a file", config.data.path));
         }
-    } else if (config.model.vocab_size < 256) {
+    } else if (config.model.vocab_size < 256 && !config.data.path.empty()) {
         fail({"model.vocab_size", origin},
              fmt::format("found {}, expected at least 256: data.source text has one token for each byte",
                          config.model.vocab_size));
@@ -184,11 +195,11 @@ void only_what_is_built(const Config& config, const std::string& origin) {
 }
 
 // Later rules may rely on earlier ones.
-constexpr Rule rules[] = {heads_divide_hidden_size,  head_dim_fills_hidden_size,      key_value_heads_equal_heads,
-                          norm_placement_needs_norm, intermediate_size_needs_mlp,     sequence_fits_context,
-                          text_has_byte_tokens,      lookback_fits_sequence,          learning_rates_in_order,
-                          adam_has_no_decay,         tiled_attention_has_small_heads, only_what_is_built,
-                          sizes_stay_countable};
+constexpr Rule rules[] = {family_has_the_model,        heads_divide_hidden_size,  head_dim_fills_hidden_size,
+                          key_value_heads_equal_heads, norm_placement_needs_norm, intermediate_size_needs_mlp,
+                          sequence_fits_context,       text_has_byte_tokens,      lookback_fits_sequence,
+                          learning_rates_in_order,     adam_has_no_decay,         tiled_attention_has_small_heads,
+                          only_what_is_built,          sizes_stay_countable};
 
 }  // namespace
 
