@@ -8,6 +8,7 @@
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"
+#include "io/checkpoint/load.hpp"
 #include "io/run_folder.hpp"
 
 namespace causeway {
@@ -64,7 +65,7 @@ Generator& Generator::operator=(Generator&&) noexcept = default;
 Generator Generator::from_run(const std::string& folder, const std::vector<std::string>& overrides) {
     const RunFolder run{folder};
     Generator generator(load_run(run, overrides));
-    load_parameters(run.parameters(), generator.parameters());
+    load_parameters(run.folder, generator.config().model, generator.parameters());
     generator.refresh();
     return generator;
 }

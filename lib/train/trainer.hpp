@@ -107,7 +107,8 @@ class Trainer {
     /// atomically. Throws IoError.
     void save(const std::string& folder);
 
-    /// Replaces the parameters by those of a safetensors file; returns the names of tensors the model has no use for.
+    /// Replaces the parameters by those of a checkpoint (file or folder, see StoredTensors::open); returns the names of
+    /// tensors the model has no use for.
     /// Throws IoError with one report of all missing and misshapen tensors; nothing is changed then.
     std::vector<std::string> load_parameters(const std::string& path);
 
