@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "base/ceil_div.hpp"
+#include "base/philox.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 #include "support/gemm.hpp"
@@ -67,6 +69,30 @@ void add_packing(Size s) {
     });
 }
 
+/// A size that fills no tile, and beside it the same padded to whole tiles of 12 x 32, the largest there are: how well
+/// edges are handled is the ratio of the two.
+void add_odd(GemmForm form, const char* form_name, Size s) {
+    const std::string name = fmt::format("gemm_odd/f32/{}/{}x{}x{}", form_name, s.m, s.n, s.k);
+    const Size padded{round_up(s.m, std::int64_t{12}), round_up(s.n, std::int64_t{32}), s.k};
+    for (const auto& [full_name, size] : {std::pair{name, s}, std::pair{name + "/padded", padded}}) {
+        add_case(full_name, work_of(size), [form, size = size] {
+            return [operands = std::make_shared<Operands>(form, size)] { operands->run(); };
+        });
+    }
+}
+
+void add_odd_sizes() {
+    std::vector<Size> sizes{{67, 97, 257}, {97, 257, 67}, {257, 67, 97}};
+    RandomStream random(1, 0);
+    const auto small = [&] { return static_cast<std::int64_t>(1 + random.next_below(40)); };
+    while (sizes.size() < 20) sizes.push_back({small(), small(), small()});
+    for (const Size& size : sizes) {
+        add_odd(GemmForm::nt, "nt", size);
+        add_odd(GemmForm::nn, "nn", size);
+        add_odd(GemmForm::tn, "tn", size);
+    }
+}
+
 }  // namespace
 
 void register_gemm() {
@@ -85,6 +111,7 @@ void register_gemm() {
     add_product("gemm_tn", GemmForm::tn, {50304, 768, 256});
 
     for (const Size& size : forward_sizes) add_packing(size);
+    add_odd_sizes();
 }
 
 }  // namespace causeway::bench

@@ -46,7 +46,7 @@ Graph fuse_gradient_norm(const Graph& graph, const KernelTables& tables) {
         const std::int64_t tiles = tiles_of(graph, node, tables);
         fused.attributes.set("square_sums", tiles);
         const ValueId sums = rewriter.value(sum_of[i]->outputs.front());
-        rewriter.to().value(sums).desc.shape = Shape{tiles};
+        rewriter.to().value(sums).desc = {DType::f64, {tiles}};
         fused.outputs.push_back(sums);
         rewriter.to().copy_node(std::move(fused));
     }

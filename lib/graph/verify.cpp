@@ -47,10 +47,12 @@ class Verifier {
         }
         for (std::size_t i = 0; i < specs.size(); ++i) {
             const TensorDesc& have = graph_.value(node.outputs[i]).desc;
-            if (have.shape == specs[i].desc.shape && have.dtype == specs[i].desc.dtype) continue;
-            fail(node, fmt::format("output '{}' is {} {}, its shape rule gives {} {}",
-                                   graph_.value(node.outputs[i]).name, to_string(have.dtype), to_string(have.shape),
-                                   to_string(specs[i].desc.dtype), to_string(specs[i].desc.shape)));
+            const TensorDesc& rule = specs[i].desc;
+            if (have == rule) continue;
+            fail(node,
+                 fmt::format("output '{}' is {} {} in {} elements, its shape rule gives {} {} in {}",
+                             graph_.value(node.outputs[i]).name, to_string(have.dtype), to_string(have.shape),
+                             have.stored_elements, to_string(rule.dtype), to_string(rule.shape), rule.stored_elements));
         }
     }
 

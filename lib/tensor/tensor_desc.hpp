@@ -24,6 +24,7 @@ struct TensorDesc {
     TensorDesc() = default;
     TensorDesc(DType type, const Shape& extents) : dtype(type), shape(extents), stored_elements(extents.elements()) {}
 
+    bool operator==(const TensorDesc&) const = default;
     std::int64_t bytes() const { return stored_elements * static_cast<std::int64_t>(size_of(dtype)); }
 };
 
