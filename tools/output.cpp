@@ -45,8 +45,9 @@ void warn_of_unused(std::string_view command, std::string_view source, const std
     constexpr std::size_t most_named = 5;
     if (tensors.empty()) return;
     const auto end = tensors.begin() + static_cast<std::ptrdiff_t>(std::min(tensors.size(), most_named));
-    complain(command, fmt::format("warning: the model has no use for {} tensors of {}: {}{}", tensors.size(), source,
-                                  fmt::join(tensors.begin(), end, ", "), tensors.size() > most_named ? ", ..." : ""));
+    complain(command,
+             fmt::format("warning: {} has tensors that the model has no use for ({}): {}{}", source, tensors.size(),
+                         fmt::join(tensors.begin(), end, ", "), tensors.size() > most_named ? ", ..." : ""));
 }
 
 void complain(std::string_view command, std::string_view message) {
