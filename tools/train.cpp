@@ -68,11 +68,10 @@ void check_folder(const RunFolder& run, bool overwrite) {
 /// Makes the folder, empty of an older run, with the config of this one. What is to be written at the end must be
 /// writable now.
 void begin_run(const RunFolder& run, const Config& config, const std::string& trace) {
-    std::error_code error;
-    std::filesystem::create_directories(run.folder, error);
-    if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", run.folder, error.message()));
+    make_folder(run.folder);
     if (!trace.empty()) const AtomicFile trial(trace);
-    for (const std::string& file : files_of(run)) std::filesystem::remove(file, error);
+    std::error_code ignored;
+    for (const std::string& file : files_of(run)) std::filesystem::remove(file, ignored);
     write_text_atomically(run.config(), to_json(config));
 }
 

@@ -91,12 +91,6 @@ Conversion load(const std::string& source, const Config& config, const ModelWeig
     return result;
 }
 
-void make_folder(const std::string& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", folder, error.message()));
-}
-
 }  // namespace
 
 Conversion import_model(const std::string& source, const std::string& folder,

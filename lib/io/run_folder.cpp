@@ -10,15 +10,12 @@
 #include "io/safetensors.hpp"
 
 namespace causeway {
-namespace {
 
 void make_folder(const std::string& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", folder, error.message()));
 }
-
-}  // namespace
 
 void save_run(const RunFolder& run, const Config& config, std::span<const NamedTensor> parameters) {
     std::vector<TensorToWrite> tensors;

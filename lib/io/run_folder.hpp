@@ -17,6 +17,9 @@ struct RunFolder {
     std::string metrics() const { return folder + "/metrics.jsonl"; }
 };
 
+/// Makes a folder, and those it is in, unless it is there. Throws IoError.
+void make_folder(const std::string& folder);
+
 /// Writes config.json (resolved) and model.safetensors, each atomically; the folder is made if need be. Throws IoError.
 void save_run(const RunFolder& run, const Config& config, std::span<const NamedTensor> parameters);
 
