@@ -36,7 +36,7 @@ class NotBuilt(Exception):
 
 def causeway(options, *arguments):
     done = subprocess.run([options.causeway, *map(str, arguments)], capture_output=True, text=True)
-    if "not supported yet" in done.stderr:
+    if "not supported" in done.stderr:
         raise NotBuilt(done.stderr.strip())
     assert done.returncode == 0, f"causeway {arguments[0]}: {done.stderr}"
     return done.stdout

@@ -150,7 +150,7 @@ TEST_CASE("B54: rope_theta at the top and inside an object are the same; scaling
           four);
 
     CHECK_THAT(hf_mistake_in("llama", R"("rope_theta": 1e4, "rope_parameters": {"rope_theta": 1e6})"),
-               contains("rope_parameters.rope_theta: found 1000000, but rope_theta says 10000.0"));
+               contains("rope_parameters.rope_theta: found 1000000, but rope_theta says 10000"));
     CHECK_THAT(hf_mistake_in("llama", R"("rope_scaling": {"rope_type": "longrope"})"),
                contains("rope_scaling.rope_type: found the string \"longrope\", expected one of: default, linear"));
     CHECK_THAT(hf_mistake_in("llama", R"("rope_scaling": {"rope_type": "yarn", "mscale": 0.7})"),
