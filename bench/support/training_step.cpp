@@ -21,10 +21,10 @@ Config config_of(const ModelSize& model) {
     return resolve_config(config);
 }
 
-std::vector<ExecutionPlan> plans_of(const ModelSize& model) {
+std::vector<ExecutionPlan> plans_of(const Config& config) {
     SharedLayout shared;
     std::vector<ExecutionPlan> plans;
-    plans.push_back(compile(config_of(model), {}, shared));
+    plans.push_back(compile(config, {}, shared));
     return plans;
 }
 
@@ -37,7 +37,9 @@ double useful_flops(const ModelSize& m) {
     return 6 * body * tokens + layers * 3.5 * 4 * width * static_cast<double>(m.batch) * length * (length + 1) / 2;
 }
 
-TrainingStep::TrainingStep(const ModelSize& model) : runtime_(plans_of(model), setup().threads) {
+TrainingStep::TrainingStep(const ModelSize& model) : TrainingStep(config_of(model)) {}
+
+TrainingStep::TrainingStep(const Config& config) : runtime_(plans_of(config), setup().threads) {
     runtime_.initialize(1);
 }
 

@@ -19,7 +19,7 @@ using namespace causeway;
 namespace {
 
 /// One line each: the folders are tests/golden/hf_<name>.
-const std::vector<std::string> models{"gpt2"};
+const std::vector<std::string> models{"gpt2", "llama", "llama_biases", "qwen3", "minimind"};
 
 struct Tolerance {
     double logit, loss;     ///< absolute

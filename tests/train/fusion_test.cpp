@@ -62,15 +62,20 @@ void check_within_rounding(const std::string& fusion, const std::vector<std::str
 TEST_CASE("fuse_loss: the loss of the gradient's step has the same bits as one computed before") {
     check_same_bits("fuse_loss", {});
     check_same_bits("fuse_loss", {"train.gradient_accumulation_steps=2"});
+    check_same_bits("fuse_loss", minimind_blocks());
 }
 
 TEST_CASE("fuse_norm_residual: the sum may be rounded once less, in one multiply-add with the product before it") {
     check_within_rounding("fuse_norm_residual", {});
+    check_within_rounding("fuse_norm_residual", minimind_blocks());
 }
 
 TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may start from or end with") {
     check_same_bits("fuse_epilogue", {"model.attention_bias=false", "model.mlp_bias=false"});
     check_within_rounding("fuse_epilogue", {});
+    check_within_rounding("fuse_epilogue", {"model.hidden_act=silu"});
+    check_within_rounding("fuse_epilogue", {"model.hidden_act=relu"});
+    check_same_bits("fuse_epilogue", minimind_blocks());
 }
 
 TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another order") {
