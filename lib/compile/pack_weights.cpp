@@ -15,13 +15,12 @@ bool wants_packed(const Graph& graph, const Node& node, const WeightUse& use, co
     const Shape& weight = graph.shape(node.input(use.weight_input));
     const std::int64_t n = use.transposed ? weight[0] : weight[1], k = use.transposed ? weight[1] : weight[0];
     const auto form = use.transposed ? kernels::GemmForm::nt : kernels::GemmForm::nn;
-    const auto ask = [&](const auto& table) { return table.gemm.wants_packed(form, use.rows, n, k); };
-    return tables.f64 != nullptr ? ask(*tables.f64) : ask(*tables.f32);
+    return tables.visit([&](const auto& table) { return table.gemm.wants_packed(form, use.rows, n, k); });
 }
 
 std::int64_t packed_elements(const Shape& weight, bool transposed, const KernelTables& tables) {
     const std::int64_t n = transposed ? weight[0] : weight[1], k = transposed ? weight[1] : weight[0];
-    return tables.f64 != nullptr ? tables.f64->gemm.packed_elements(n, k) : tables.f32->gemm.packed_elements(n, k);
+    return tables.visit([&](const auto& table) { return table.gemm.packed_elements(n, k); });
 }
 
 std::vector<WeightUse> packed_uses(const Graph& graph, const Node& node, const KernelTables& tables) {
