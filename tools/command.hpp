@@ -32,6 +32,9 @@ Command add_trace(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_info(CLI::App& app);
 Command add_schema(CLI::App& app);
+Command add_eval(CLI::App& app);
+Command add_import(CLI::App& app);
+Command add_export(CLI::App& app);
 
 /// For options with a whole number from low to high. Without it CLI11 takes the nearest number that its type holds, and
 /// -1 for the largest one without a sign.

@@ -456,7 +456,8 @@ def main():
     options = options.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    folders = [f for f in sorted(GOLDEN.iterdir()) if (f / "config.json").is_file()]
+    folders = [f for f in sorted(GOLDEN.iterdir())  # hf_* are golden_transformers.py's
+               if (f / "config.json").is_file() and not f.name.startswith("hf_")]
     chosen = [f for f in folders if options.only in (None, f.name)]
     if not chosen and options.only != "ops":
         sys.exit(f"no case {options.only!r} in {GOLDEN}: {[f.name for f in folders]}")

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +39,15 @@ void reserve_standard_descriptors() {
 void print(std::string_view text) {
     const int error = write_all(STDOUT_FILENO, text);
     if (error != 0) throw OutputError(fmt::format("cannot write to standard output: {}", std::strerror(error)));
+}
+
+void warn_of_unused(std::string_view command, std::string_view source, const std::vector<std::string>& tensors) {
+    constexpr std::size_t most_named = 5;
+    if (tensors.empty()) return;
+    const auto end = tensors.begin() + static_cast<std::ptrdiff_t>(std::min(tensors.size(), most_named));
+    complain(command,
+             fmt::format("warning: {} has tensors that the model has no use for ({}): {}{}", source, tensors.size(),
+                         fmt::join(tensors.begin(), end, ", "), tensors.size() > most_named ? ", ..." : ""));
 }
 
 void complain(std::string_view command, std::string_view message) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace causeway::cli {
 
@@ -20,6 +22,9 @@ void print(std::string_view text);
 
 /// "causeway train: message" as one line on standard error.
 void complain(std::string_view command, std::string_view message);
+
+/// Says on standard error which tensors of a checkpoint the model has no use for; nothing when there are none.
+void warn_of_unused(std::string_view command, std::string_view source, const std::vector<std::string>& tensors);
 
 bool stdout_is_terminal();
 /// On a terminal that can, unless NO_COLOR is set to something (https://no-color.org).

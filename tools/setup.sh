@@ -5,7 +5,7 @@
 #
 # usage: tools/setup.sh [--all] [--ci] [--help]
 #   --all   also what the long tests need (qemu-user)
-#   --ci    also what .ci/run needs (clang-format, python3)
+#   --ci    also what .ci/run needs (clang-format, clang for fuzzing, python3)
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Names separated by | are the same thing under the names of different releases; the first that exists is taken.
@@ -18,7 +18,7 @@ for argument in "$@"; do
     --all) packages+=(qemu-user) ;;
     --ci)
         packages+=(python3)
-        optional+=(clang-format-14)
+        optional+=(clang-format-14 clang-14 libclang-rt-14-dev)
         ;;
     --help | -h) print_help "$0" && exit ;;
     *) die "setup.sh: unknown argument $argument (see --help)" ;;

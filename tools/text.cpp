@@ -68,13 +68,13 @@ std::vector<std::int32_t> tokens_of(const std::string* text, const std::string* 
     return tokens;
 }
 
-bool reads_text(const Config& config) { return config.data.source == DataSource::text; }
+bool reads_text(const Config& config) { return config.data.source == DataSource::text && !config.data.path.empty(); }
 
 void require_text_model(const Config& config, std::string_view option) {
     if (reads_text(config)) return;
     throw DataError(
-        fmt::format("{}: this model was trained on a built-in task, its tokens are numbers, not bytes of "
-                    "text; give them with --ids 5,17,3",
+        fmt::format("{}: this model was not trained on the bytes of a text, its tokens are numbers; give them with "
+                    "--ids 5,17,3",
                     option));
 }
 

@@ -14,7 +14,8 @@ namespace causeway::cli {
 /// Exactly one of the two is given. Throws DataError when it is empty.
 std::vector<std::int32_t> tokens_of(const std::string* text, const std::string* ids, std::string_view what);
 
-/// True for models whose tokens are bytes of text; those of the built-in tasks are plain numbers.
+/// True for models trained on the bytes of a text. The tokens of built-in tasks, and those of a model that came from
+/// elsewhere, are plain numbers.
 bool reads_text(const Config& config);
 
 /// Throws DataError when `option` gives text to a model whose tokens are plain numbers.

@@ -33,12 +33,14 @@ constexpr const char* footer =
     "  causeway train configs/kjv_bytes.json --out build/runs/kjv_bytes\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/mine --set data.path=my.txt --set train.max_steps=500\n"
     "  causeway train configs/repeat_h4.json --out build/runs/repeat_h4 --overwrite --quiet\n"
+    "  causeway train my_data.json --init-from gpt2/ --out build/runs/tuned\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/profiled --set train.max_steps=50 --profile\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/traced --set train.max_steps=10 --trace trace.json";
 
 struct Arguments {
     std::string config;
     std::string out;
+    std::string init_from;
     std::vector<std::string> overrides;
     bool quiet = false;
     bool overwrite = false;
@@ -66,11 +68,10 @@ void check_folder(const RunFolder& run, bool overwrite) {
 /// Makes the folder, empty of an older run, with the config of this one. What is to be written at the end must be
 /// writable now.
 void begin_run(const RunFolder& run, const Config& config, const std::string& trace) {
-    std::error_code error;
-    std::filesystem::create_directories(run.folder, error);
-    if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", run.folder, error.message()));
+    make_folder(run.folder);
     if (!trace.empty()) const AtomicFile trial(trace);
-    for (const std::string& file : files_of(run)) std::filesystem::remove(file, error);
+    std::error_code ignored;
+    for (const std::string& file : files_of(run)) std::filesystem::remove(file, ignored);
     write_text_atomically(run.config(), to_json(config));
 }
 
@@ -87,7 +88,8 @@ std::string model_text(const ModelConfig& model, std::int64_t parameters) {
 /// All plans share one arena: the largest decides.
 std::int64_t memory_of(const train::Trainer& trainer) {
     std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
-    if (!reads_text(trainer.config())) bytes = std::max(bytes, trainer.plan("logits").memory.total());
+    if (trainer.config().data.source != DataSource::text)
+        bytes = std::max(bytes, trainer.plan("logits").memory.total());
     return bytes;
 }
 
@@ -95,7 +97,8 @@ std::string start_text(const Arguments& arguments, train::Trainer& trainer, std:
     const Config& config = trainer.config();
     const ExecutionPlan& plan = trainer.plan("train");
     const std::int64_t micro_batches = config.train.gradient_accumulation_steps;
-    std::string text = fmt::format("causeway {}: training {}\n", version(), arguments.config);
+    std::string text = fmt::format("causeway {}: training {}{}\n", version(), arguments.config,
+                                   arguments.init_from.empty() ? "" : " from " + arguments.init_from);
     text += fmt::format("model   {}\n", model_text(config.model, trainer.parameter_count()));
     text += fmt::format("data    {}\n", trainer.data_description());
     text += fmt::format("memory  {} of {} available\n", bytes_text(static_cast<double>(memory_of(trainer))),
@@ -201,12 +204,25 @@ class TrainingRun {
     std::string lost_output_;
 };
 
+/// The config of the run. With --init-from the model is that of the starting point, as far as the config says nothing.
+Config config_of(const Arguments& arguments) {
+    if (arguments.init_from.empty()) return load_config(arguments.config, arguments.overrides);
+    const Config start = load_run({arguments.init_from});
+    return load_config(arguments.config, arguments.overrides, &start.model);
+}
+
+void load_start(const Arguments& arguments, train::Trainer& trainer) {
+    if (arguments.init_from.empty()) return;
+    warn_of_unused("causeway train", arguments.init_from, trainer.load_parameters(arguments.init_from));
+}
+
 int run_train(const Arguments& arguments) {
     const RunFolder run{arguments.out};
-    const Config config = load_config(arguments.config, arguments.overrides);
+    const Config config = config_of(arguments);
     check_folder(run, arguments.overwrite);
     const std::size_t available = available_memory();
     train::Trainer trainer(config);
+    load_start(arguments, trainer);
     const RunFacts facts{config.train.max_steps, config.train.log_every, trainer.flops_per_step(),
                          arguments.quiet ? 0 : measure_flop_peak(trainer.plan("train").isa, trainer.threads())};
     if (!arguments.quiet) print(start_text(arguments, trainer, available, facts.peak_flops_per_second));
@@ -221,6 +237,10 @@ Command add_train(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     add_config(sub, arguments->config);
     sub->add_option("--out", arguments->out, "Folder for the run, made if need be")->required()->type_name("DIR");
+    sub->add_option("--init-from", arguments->init_from,
+                    "Start from the model of this run, HuggingFace folder or llm.c file; CONFIG's section model then "
+                    "names what differs")
+        ->type_name("DIR");
     add_overrides(sub, arguments->overrides);
     sub->add_flag("--overwrite", arguments->overwrite, "Replace a run that is in DIR already");
     sub->add_flag("--quiet", arguments->quiet, "Print nothing but errors, and the table of --profile");

@@ -64,8 +64,9 @@ class Trainer {
     /// Throws IoError.
     void save(const std::string& folder);
 
-    /// Replaces the parameters by those of a safetensors file (F32 or F64). Returns the names of tensors that the model
-    /// has no use for. Throws IoError with a report of all missing and misshapen tensors; nothing is changed then.
+    /// Replaces the parameters by those of a run's folder, a folder from HuggingFace, a safetensors file (F32, F64, F16
+    /// or BF16; names of any of these) or a .bin checkpoint of llm.c. Returns the names of tensors that the model has
+    /// no use for. Throws IoError with a report of all missing and misshapen tensors; nothing is changed then.
     std::vector<std::string> load(const std::string& path);
 
     /// The values of a parameter, row-major, valid as long as the trainer. After writing to them call

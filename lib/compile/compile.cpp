@@ -60,7 +60,7 @@ ExecutionPlan compile(const Config& config, const CompileOptions& options, Share
     Graph graph = build_causal_lm(config.model, model_options(config, options));
     if (options.mode == Mode::train) {
         graph = recompute(emit_backward(std::move(graph), "loss"), config.train.recompute);
-        graph = emit_update(std::move(graph), config.train);
+        if (options.update) graph = emit_update(std::move(graph), config.train);
     }
     if (options.fuse && !inspect) graph = fuse(std::move(graph), config.runtime, tables);
     graph = pack_weights(graph, tables);

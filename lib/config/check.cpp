@@ -6,12 +6,23 @@
 
 #include "base/limits.hpp"
 #include "config/check_rope.hpp"
+#include "config/families/family.hpp"
 #include "config/mistake.hpp"
 
 namespace causeway::config {
 namespace {
 
 using Rule = void (*)(const Config&, const std::string& origin);
+
+void family_has_the_model(const Config& config, const std::string& origin) {
+    const Family* family = find_family(config.model.model_type);
+    if (family == nullptr) return;
+    if (const auto why = misfit(*family, config.model)) {
+        fail({"model." + why->field, origin},
+             fmt::format("found {}, expected {}: model.model_type is {}; with causeway every field is free",
+                         why->found.dump(), why->expected.dump(), family->model_type));
+    }
+}
 
 /// Where it does not follow from the hidden size, head_dim stays 0 until someone gives it.
 void head_dim_is_known(const Config& config, const std::string& origin) {
@@ -67,7 +78,7 @@ void text_has_byte_tokens(const Config& config, const std::string& origin) {
             fail({"data.path", origin},
                  fmt::format("found {}, expected nothing: only data.source text reads a file", config.data.path));
         }
-    } else if (config.model.vocab_size < 256) {
+    } else if (config.model.vocab_size < 256 && !config.data.path.empty()) {
         fail({"model.vocab_size", origin},
              fmt::format("found {}, expected at least 256: data.source text has one token for each byte",
                          config.model.vocab_size));
@@ -164,10 +175,19 @@ void only_what_is_built(const Config& config, const std::string& origin) {
 }
 
 // Later rules may rely on earlier ones.
-constexpr Rule rules[] = {head_dim_is_known,         key_value_heads_divide_heads,    check_rope,
-                          norm_placement_needs_norm, intermediate_size_needs_mlp,     sequence_fits_context,
-                          text_has_byte_tokens,      lookback_fits_sequence,          learning_rates_in_order,
-                          adam_has_no_decay,         tiled_attention_has_small_heads, only_what_is_built,
+constexpr Rule rules[] = {head_dim_is_known,
+                          family_has_the_model,
+                          key_value_heads_divide_heads,
+                          check_rope,
+                          norm_placement_needs_norm,
+                          intermediate_size_needs_mlp,
+                          sequence_fits_context,
+                          text_has_byte_tokens,
+                          lookback_fits_sequence,
+                          learning_rates_in_order,
+                          adam_has_no_decay,
+                          tiled_attention_has_small_heads,
+                          only_what_is_built,
                           sizes_stay_countable};
 
 }  // namespace

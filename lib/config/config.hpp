@@ -33,7 +33,7 @@ struct RopeConfig {
 
 /// The architecture: section "model". Names are HuggingFace's where they exist.
 struct ModelConfig {
-    std::string model_type = "causeway";  ///< free composition of the fields below
+    std::string model_type = "causeway";  ///< free composition of the fields below, or a family: see config/families
     std::int64_t vocab_size = 256;
     std::int64_t hidden_size = 128;
     std::int64_t num_hidden_layers = 4;
@@ -147,12 +147,16 @@ struct Config {
 };
 
 /// Reads and checks a config file, applies `section.field=value` overrides (value as JSON, or a bare string), resolves
-/// the fields that derive from others. Throws IoError for the file, ConfigError for its content (the message has the
-/// full key path, what was found and what is allowed).
-Config load_config(const std::string& path, const std::vector<std::string>& overrides = {});
+/// the fields that derive from others. Section "model" may be written with the keys of the family that its model_type
+/// names (docs/checkpoints.md), and a config.json of HuggingFace's, which is such a section alone, is read too. `start`
+/// is what fields of the model that are not given keep, instead of their defaults. Throws IoError for the file,
+/// ConfigError for its content (the message has the full key path, what was found and what is allowed).
+Config load_config(const std::string& path, const std::vector<std::string>& overrides = {},
+                   const ModelConfig* start = nullptr);
 
 /// The same from JSON text; `origin` names it in messages.
-Config parse_config(const std::string& json, const std::string& origin, const std::vector<std::string>& overrides = {});
+Config parse_config(const std::string& json, const std::string& origin, const std::vector<std::string>& overrides = {},
+                    const ModelConfig* start = nullptr);
 
 /// Checks a config made in C++ against the same ranges and rules as a file, and resolves the fields that derive from
 /// others. Throws ConfigError.

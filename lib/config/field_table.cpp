@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/isa.hpp"
+#include "config/families/family.hpp"
 #include "config/nearest_name.hpp"
 
 namespace causeway::config {
@@ -58,8 +59,9 @@ void add_experts(SectionBuilder<ModelConfig>& model) {
 Section model_section() {
     SectionBuilder<ModelConfig> model("model", &Config::model, "The architecture, in HuggingFace's names.");
     using M = ModelConfig;
-    model.add("model_type", &M::model_type, one_of({"causeway"}),
-              "The family that gives fields their meaning; causeway is the free composition of the fields below.");
+    model.add("model_type", &M::model_type, one_of(model_types()),
+              "A family, which gives the fields below their defaults and fixes some of them, and whose own names they "
+              "may have (docs/checkpoints.md); causeway composes them freely.");
     model.add("vocab_size", &M::vocab_size, integer(1, most_tokens), "Number of token ids.");
     model.add("hidden_size", &M::hidden_size, integer(1, 1 << 17), "Width of the residual stream.",
               {"n_embd", "d_model", "embed_dim", "dim"});

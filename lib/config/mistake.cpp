@@ -18,6 +18,10 @@ std::string_view quotes_hint(const Json& value) {
 
 }  // namespace
 
+Where inside(const Where& where, const std::string& key) {
+    return {where.path.empty() ? key : where.path + "." + key, where.origin};
+}
+
 void fail(const Where& where, std::string_view problem) {
     throw ConfigError(one_line(fmt::format("{}: {} (in {})", where.path, problem, where.origin)));
 }

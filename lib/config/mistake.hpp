@@ -13,6 +13,9 @@ struct Where {
     std::string origin;
 };
 
+/// The value under `key` of the object at `where`, which may be the whole document.
+Where inside(const Where& where, const std::string& key);
+
 /// Throws ConfigError "path: problem (in origin)".
 [[noreturn]] void fail(const Where& where, std::string_view problem);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/families/family.hpp"
 #include "config/field_table.hpp"
 
 namespace causeway::config {
@@ -16,7 +17,23 @@ Json value_of(const std::string& text, const Field& field, const Where& where) {
     return value;
 }
 
+/// The field of a section, in the model's also by the name that its family has for it.
+const Field* find_named(const Config& config, const Section& section, const std::string& key) {
+    const Field* field = find_field(section, key);
+    const Family* family = section.name == "model" ? find_family(config.model.model_type) : nullptr;
+    return field != nullptr || family == nullptr ? field : find_field(section, field_of_key(*family, key));
+}
+
 }  // namespace
+
+std::string overridden_model_type(const std::vector<std::string>& overrides) {
+    const std::string key = "model.model_type=";
+    std::string value;
+    for (const std::string& assignment : overrides) {
+        if (assignment.starts_with(key)) value = assignment.substr(key.size());
+    }
+    return value;
+}
 
 void apply_override(Config& config, const std::string& assignment) {
     const std::string origin = "override " + assignment;
@@ -30,7 +47,7 @@ void apply_override(Config& config, const std::string& assignment) {
     if (section == nullptr) fail_unknown_section(dot == std::string::npos ? path : path.substr(0, dot), origin);
     if (dot == std::string::npos) fail({path, origin}, "is a section; expected section.field=value");
     const std::string key = path.substr(dot + 1);
-    const Field* field = find_field(*section, key);
+    const Field* field = find_named(config, *section, key);
     if (field == nullptr) fail_unknown_field(*section, key, origin);
     const Where where{path, origin};
     field->read(config, value_of(assignment.substr(equals + 1), *field, where), where);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "config/field_table.hpp"
 #include "config/overrides.hpp"
 #include "config/read_json.hpp"
+#include "config/read_model.hpp"
 #include "config/resolve.hpp"
 
 namespace causeway {
@@ -33,38 +35,46 @@ std::string read_file(const std::string& path) {
     return content;
 }
 
-using KeyedValues = std::vector<std::pair<std::string, Json>>;
-
-/// The section's values with those of its objects under "object.key".
-KeyedValues flat(const Section& section, const Json& values, const std::string& origin) {
-    KeyedValues result;
-    for (const auto& [key, value] : values.items()) {
-        if (!is_object_of(section, key)) {
-            result.emplace_back(key, value);
-            continue;
-        }
-        if (!value.is_object()) fail_value({section.name + "." + key, origin}, value, "an object");
-        for (const auto& [inner, inner_value] : value.items()) result.emplace_back(key + "." + inner, inner_value);
-    }
-    return result;
-}
-
 void read_section(Config& config, const Section& section, const Json& values, const std::string& origin) {
     if (!values.is_object()) fail_value({section.name, origin}, values, "an object");
-    for (const auto& [key, value] : flat(section, values, origin)) {
+    for (const auto& [key, value] : values.items()) {
         const Field* field = find_field(section, key);
         if (field == nullptr) fail_unknown_field(section, key, origin);
         field->read(config, value, {section.name + "." + key, origin});
     }
 }
 
-Config read_document(const Json& document, const std::string& origin) {
+/// What was asked for beside the file.
+struct Request {
+    std::string origin;        ///< names the file
+    std::string model_type;    ///< instead of the file's, where not empty
+    const ModelConfig* start;  ///< see load_config_from; null for the defaults
+};
+
+/// A config.json of HuggingFace's is a model alone, its keys at the top level.
+bool is_hf_config(const Json& document) {
+    const auto& sections = field_table();
+    return document.contains("model_type") &&
+           std::none_of(sections.begin(), sections.end(),
+                        [&](const Section& section) { return document.contains(section.name); });
+}
+
+Config read_document(const Json& document, const Request& request) {
+    const std::string& origin = request.origin;
     if (!document.is_object()) {
         throw ConfigError(fmt::format("{}: found {}, expected an object with the sections model, data, train, runtime",
                                       origin, describe(document)));
     }
     Config config;
+    if (is_hf_config(document)) {
+        read_model(config, document, {"", origin}, request.model_type, request.start);
+        return config;
+    }
+    const auto model = document.find("model");
+    read_model(config, model == document.end() ? Json::object() : *model, {"model", origin}, request.model_type,
+               request.start);
     for (const auto& [key, value] : document.items()) {
+        if (key == "model") continue;
         if (key == "$schema") {  // for editors
             if (!value.is_string()) fail_value({key, origin}, value, "a string");
             continue;
@@ -84,15 +94,17 @@ void resolve_and_check(Config& config, const std::string& origin) {
 }  // namespace
 }  // namespace config
 
-Config parse_config(const std::string& json, const std::string& origin, const std::vector<std::string>& overrides) {
-    Config config = config::read_document(config::read_json(json, origin), origin);
+Config parse_config(const std::string& json, const std::string& origin, const std::vector<std::string>& overrides,
+                    const ModelConfig* start) {
+    const config::Request request{origin, config::overridden_model_type(overrides), start};
+    Config config = config::read_document(config::read_json(json, origin), request);
     for (const std::string& assignment : overrides) config::apply_override(config, assignment);
     config::resolve_and_check(config, overrides.empty() ? origin : origin + " with overrides");
     return config;
 }
 
-Config load_config(const std::string& path, const std::vector<std::string>& overrides) {
-    return parse_config(config::read_file(path), path, overrides);
+Config load_config(const std::string& path, const std::vector<std::string>& overrides, const ModelConfig* start) {
+    return parse_config(config::read_file(path), path, overrides, start);
 }
 
 Config resolve_config(const Config& given) {

@@ -1,5 +1,7 @@
 #include "config/resolve.hpp"
 
+#include "config/families/family.hpp"
+
 namespace causeway::config {
 namespace {
 
@@ -11,6 +13,8 @@ void derive(std::int64_t& field, std::int64_t value) {
 
 void resolve_derived(Config& config) {
     ModelConfig& model = config.model;
+    const Family* family = find_family(model.model_type);
+    if (family != nullptr && family->derive != nullptr) family->derive(model);
     derive(model.num_key_value_heads, model.num_attention_heads);
     if (model.hidden_size % model.num_attention_heads == 0) {
         derive(model.head_dim, model.hidden_size / model.num_attention_heads);

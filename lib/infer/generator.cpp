@@ -11,6 +11,7 @@
 #include "causeway/error.hpp"
 #include "data/tokens.hpp"
 #include "infer/stop_strings.hpp"
+#include "io/checkpoint/load.hpp"
 #include "io/run_folder.hpp"
 
 namespace causeway::infer {
@@ -171,7 +172,7 @@ Generator Generator::from_run(const std::string& folder, const std::vector<std::
                               const DecoderOptions& options) {
     const RunFolder run{folder};
     Generator generator(load_run(run, overrides), options);
-    load_parameters(run.parameters(), generator.parameters());
+    load_parameters(run.folder, generator.config().model, generator.parameters());
     generator.refresh();
     return generator;
 }

@@ -49,7 +49,8 @@ class AttentionInspector {
 };
 
 /// How tokens are called in a picture: bytes as characters, with the invisible ones as symbols (space U+2423, newline
-/// U+23CE, tab U+21E5, other bytes as two hex digits); tokens of a built-in task as numbers.
+/// U+23CE, tab U+21E5, other bytes as two hex digits); tokens of a built-in task, and of
+/// a model that was not trained on the bytes of a text, as numbers.
 std::vector<std::string> token_labels(const Config& config, std::span<const std::int32_t> ids);
 
 /// The weights of one (T,T) map as text: a line a query, labelled at its left, one glyph a key of " .:-=+*#%@",

@@ -88,7 +88,7 @@ void draw_small_cells(Svg& svg, std::span<const float> map, std::size_t side, do
 
 std::vector<std::string> token_labels(const Config& config, std::span<const std::int32_t> ids) {
     std::vector<std::string> labels;
-    const bool bytes = config.data.source == DataSource::text;
+    const bool bytes = config.data.source == DataSource::text && !config.data.path.empty();
     for (std::int32_t id : ids) labels.push_back(bytes ? byte_label(id) : fmt::format("{}", id));
     return labels;
 }

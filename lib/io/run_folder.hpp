@@ -18,16 +18,15 @@ struct RunFolder {
     std::string metrics() const { return folder + "/metrics.jsonl"; }
 };
 
+/// Makes a folder, and those it is in, unless it is there. Throws IoError.
+void make_folder(const std::string& folder);
+
 /// Writes config.json (resolved) and model.safetensors, each atomically; the folder is made if need be. Throws IoError.
 void save_run(const RunFolder& run, const Config& config, std::span<const NamedTensor> parameters);
 
-/// The config of a run. Throws IoError when the folder or its config.json is missing (the message says what a run's
+/// The config of a run, of a folder from HuggingFace, whose config.json is the model's alone, or of llm.c's .bin file
+/// in place of a folder. Throws IoError when the folder or its config.json is missing (the message says what a run's
 /// folder holds), ConfigError for its content.
 Config load_run(const RunFolder& run, const std::vector<std::string>& overrides = {});
-
-/// Fills the tensors (f32 or f64) from a safetensors file (F32 or F64). Returns the names of tensors in the file that
-/// nobody asked for. Throws IoError with one report of every tensor that is missing or has another shape or dtype, with
-/// both shapes, NumericError for a NaN or an infinity; nothing is written then.
-std::vector<std::string> load_parameters(const std::string& path, std::span<const NamedTensor> tensors);
 
 }  // namespace causeway

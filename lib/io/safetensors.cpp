@@ -32,7 +32,7 @@ FileTensor SafetensorsFile::view(std::string_view name) const {
         throw IoError(fmt::format("{}: tensor '{}': shape ({}) has more than {} dimensions", path(), name,
                                   fmt::join(entry->shape, ", "), Shape::max_rank));
     }
-    return {TensorDesc(*dtype, Shape(entry->shape)), file_.bytes().subspan(entry->offset, entry->bytes)};
+    return {TensorDesc(*dtype, Shape(entry->shape)), bytes(*entry)};
 }
 
 void SafetensorsFile::read_bytes(std::string_view name, DType dtype, std::span<std::byte> out) const {

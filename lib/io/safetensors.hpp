@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -49,6 +50,11 @@ class SafetensorsFile {
     /// with a dtype or rank that Causeway does not read.
     FileTensor view(std::string_view name) const;
 
+    /// The bytes of one of this file's entries, whatever its dtype and rank.
+    std::span<const std::byte> bytes(const SafetensorsEntry& entry) const {
+        return file_.bytes().subspan(entry.offset, entry.bytes);
+    }
+
     /// Copies a tensor of element type T (float, double, std::int32_t, ...) into `out`.
     /// Throws IoError when its dtype or its number of elements is another.
     template <class T>
@@ -65,11 +71,13 @@ class SafetensorsFile {
     std::map<std::string, std::string> metadata_;
 };
 
-/// A tensor to be written: `data` points to desc.shape.elements() elements in row-major order.
+/// A tensor to be written: `data` points to desc.shape.elements() elements in row-major order, or is null and `fill`
+/// makes them, in memory that is there for one tensor at a time.
 struct TensorToWrite {
     std::string name;
     TensorDesc desc;
     const void* data = nullptr;
+    std::function<void(std::byte*)> fill{};
 };
 
 /// Writes a safetensors file atomically (see AtomicFile): the widest dtypes first, then by name, as the format's

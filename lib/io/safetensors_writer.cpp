@@ -24,7 +24,7 @@ void check_tensors(const std::string& path, std::span<const TensorToWrite> tenso
         };
         if (!names.insert(tensor.name).second) refuse("has a name that is already taken");
         if (tensor.desc.layout != Layout::logical) refuse("is packed: only row-major tensors can be written");
-        if (tensor.data == nullptr && tensor.desc.bytes() > 0) refuse("has no data");
+        if (tensor.data == nullptr && !tensor.fill && tensor.desc.bytes() > 0) refuse("has no data");
     }
 }
 
@@ -80,8 +80,14 @@ void write_safetensors(const std::string& path, std::span<const TensorToWrite> t
     AtomicFile file(path);
     file.write(std::as_bytes(std::span(&length, 1)));
     file.write(std::as_bytes(std::span(header)));
+    std::vector<std::byte> made;
     for (const TensorToWrite* tensor : order) {
-        file.write({static_cast<const std::byte*>(tensor->data), static_cast<std::size_t>(tensor->desc.bytes())});
+        const auto size = static_cast<std::size_t>(tensor->desc.bytes());
+        if (tensor->data == nullptr && tensor->fill) {
+            made.resize(size);
+            tensor->fill(made.data());
+        }
+        file.write({tensor->data != nullptr ? static_cast<const std::byte*>(tensor->data) : made.data(), size});
     }
     file.commit();
 }

@@ -11,6 +11,7 @@
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"
+#include "io/checkpoint/load.hpp"
 #include "io/run_folder.hpp"
 #include "train/lr_schedule.hpp"
 
@@ -246,7 +247,7 @@ void Trainer::save(const std::string& folder) { save_run({folder}, config_, para
 
 std::vector<std::string> Trainer::load_parameters(const std::string& path) {
     const std::vector<NamedTensor> tensors = parameters();
-    std::vector<std::string> unused = causeway::load_parameters(path, tensors);
+    std::vector<std::string> unused = causeway::load_parameters(path, config_.model, tensors);
     refresh();
     return unused;
 }

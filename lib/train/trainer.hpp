@@ -59,8 +59,8 @@ struct Progress {
 
 struct RunHooks {
     std::function<void(const Progress&)> on_step;  ///< after every step; what it throws ends the run
-    /// Looked at after every step and every batch of an evaluation: once true, the run ends as if max_steps were reached, without a last evaluation. May
-    /// be set from a signal handler.
+    /// Looked at after every step and every batch of an evaluation: once true, the run ends as if max_steps were
+    /// reached, without a last evaluation. May be set from a signal handler.
     const std::atomic<bool>* stop = nullptr;
 };
 
@@ -107,7 +107,8 @@ class Trainer {
     /// atomically. Throws IoError.
     void save(const std::string& folder);
 
-    /// Replaces the parameters by those of a safetensors file; returns the names of tensors the model has no use for.
+    /// Replaces the parameters by those of a checkpoint (file or folder, see StoredTensors::open); returns the names of
+    /// tensors the model has no use for.
     /// Throws IoError with one report of all missing and misshapen tensors; nothing is changed then.
     std::vector<std::string> load_parameters(const std::string& path);
 

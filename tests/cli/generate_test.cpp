@@ -190,7 +190,7 @@ TEST_CASE("Tasks are prompted with numbers") {
     CHECK(outcome.code == 0);
     CHECK_THAT(outcome.out, contains("5 5 5 "));
     CHECK_THAT(call({"generate", folder.file("run"), "--prompt", "A"}).err,
-               contains("--prompt: this model was trained on a built-in task"));
+               contains("--prompt: this model was not trained on the bytes of a text"));
     CHECK_THAT(call({"generate", folder.file("run"), "--ids", "65"}).err,
                contains("prompt: token 65 at position 0 is outside [0, 64)"));
 }

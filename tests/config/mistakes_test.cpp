@@ -124,7 +124,8 @@ TEST_CASE("B70: values out of range give the range, ends included or not") {
 
 TEST_CASE("B70: an unknown name lists the known ones and the nearest") {
     const Wrong cases[] = {
-        {"model", "model_type", "\"gpt5\"", "model.model_type: found the string \"gpt5\", expected \"causeway\""},
+        {"model", "model_type", "\"gpt5\"",
+         "model.model_type: found the string \"gpt5\", expected one of: causeway, gpt2"},
         {"model", "norm", "\"layernrom\"",
          "model.norm: found the string \"layernrom\", expected one of: none, layernorm, rmsnorm; did you mean "
          "\"layernorm\"?"},

@@ -91,7 +91,7 @@ TEST_CASE("S1-12: a sequence longer than the context is refused") {
 }
 
 TEST_CASE("B58: the vocabulary must hold what the data source yields") {
-    CHECK_THAT(mistake_in(section_with("model", "vocab_size", "255")),
+    CHECK_THAT(mistake_in(R"({"model": {"vocab_size": 255}, "data": {"path": "a.txt"}})"),
                contains("model.vocab_size: found 255, expected at least 256: data.source text"));
     CHECK(parsed(section_with("model", "vocab_size", "256")).model.vocab_size == 256);
     CHECK(parsed(R"({"model": {"vocab_size": 5}, "data": {"source": "repeat"}})").model.vocab_size == 5);

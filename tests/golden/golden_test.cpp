@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
-#include "base/isa.hpp"
 #include "exec/model_runtime.hpp"
+#include "golden/golden_support.hpp"
 #include "io/safetensors.hpp"
 #include "support/catch.hpp"
 #include "train/train_support.hpp"
@@ -39,17 +38,11 @@ constexpr const char* families[] = {"gpt2_pre", "llama", "llama_biases", "qwen3"
 std::vector<std::string> case_names() {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(CAUSEWAY_TESTS_DIR "/golden")) {
-        if (std::filesystem::exists(entry.path() / "config.json")) names.push_back(entry.path().filename().string());
+        if (std::filesystem::exists(entry.path() / "batches.safetensors"))
+            names.push_back(entry.path().filename().string());
     }
     std::sort(names.begin(), names.end());
     return names;
-}
-
-template <class T>
-std::vector<T> read(const SafetensorsFile& file, const std::string& name) {
-    std::vector<T> values(static_cast<std::size_t>(file.view(name).desc.stored_elements));
-    file.read(name, std::span<T>(values));
-    return values;
 }
 
 /// One case: its files, and trainers on its batches.
@@ -66,7 +59,8 @@ class Golden {
         config.runtime.isa = isa;
         if (accumulation > 0) config.train.gradient_accumulation_steps = accumulation;
         const std::int64_t rows = config.train.batch_size, length = config.train.sequence_length;
-        const auto inputs = read<std::int32_t>(batches_, "inputs"), targets = read<std::int32_t>(batches_, "targets");
+        const auto inputs = read_values<std::int32_t>(batches_, "inputs"),
+                   targets = read_values<std::int32_t>(batches_, "targets");
         TrainerOptions options = on_rows(config, inputs, targets, dtype);
         options.data.validation = std::make_unique<WrittenRows>(rows, length, inputs, targets, rows);
         auto trainer = std::make_unique<Trainer>(config, std::move(options));
@@ -74,7 +68,7 @@ class Golden {
         return trainer;
     }
 
-    std::vector<double> expected(const std::string& name) const { return read<double>(expected_, name); }
+    std::vector<double> expected(const std::string& name) const { return read_values<double>(expected_, name); }
 
   private:
     std::string folder_;
@@ -174,14 +168,6 @@ void check_family(const Golden& golden, std::string_view isa) {
     for (double loss : golden.expected("losses")) {
         CHECK(std::abs(trainer->step().loss - loss) <= family.training_losses);
     }
-}
-
-/// Every instruction set this CPU has; only the forced one when CAUSEWAY_ISA is set.
-std::vector<std::string> isas() {
-    if (const char* forced = std::getenv("CAUSEWAY_ISA"); forced != nullptr && *forced != '\0') return {forced};
-    std::vector<std::string> names;
-    for (Isa isa : available_isas()) names.emplace_back(to_string(isa));
-    return names;
 }
 
 }  // namespace

@@ -183,9 +183,9 @@ TEST_CASE("B52: what does not fit the model is one report, and nothing is loaded
     Trainer other(small_gpt2({"model.num_hidden_layers=3", "model.hidden_size=27", "model.tie_word_embeddings=false"}));
     const std::vector<double> before = values_of(other.parameters());
     const std::string path = folder.file("model.safetensors");
-    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "lm_head.weight: missing, expected (29, 27)");
-    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "wte.weight: the file has (29, 24), expected (29, 27)");
-    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "h.2.ln_1.bias: missing, expected (27)");
+    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "\n  lm_head.weight        missing      (29, 27)");
+    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "\n  wte.weight            (29, 24)     (29, 27)");
+    CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "\n  h.2.ln_1.bias         missing      (27)");
     CHECK_THROWS_MESSAGE(other.load_parameters(path), IoError, "41 of 41 tensors");
     CHECK(values_of(other.parameters()) == before);
 
