@@ -152,6 +152,15 @@ void check_can_write(const std::string& path) {
     }
 }
 
+bool lead_to_same_file(const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    if (fs::equivalent(a, b, ignored)) return true;
+    const auto place = [&](const std::string& path) {
+        return fs::weakly_canonical(fs::absolute(end_of_links(path), ignored), ignored);
+    };
+    return place(a) == place(b);
+}
+
 bool is_temporary_file(std::string_view name) { return writer_of(name).has_value(); }
 
 void remove_abandoned_files(const std::string& folder) {

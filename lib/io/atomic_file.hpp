@@ -38,6 +38,9 @@ class AtomicFile {
 /// Throws IoError as AtomicFile would, and leaves everything as it is.
 void check_can_write(const std::string& path);
 
+/// Whether two paths name the same file, by links or spelling, there or still to be made.
+bool lead_to_same_file(const std::string& a, const std::string& b);
+
 /// True for the name of an AtomicFile's sibling, of whatever process.
 bool is_temporary_file(std::string_view name);
 

@@ -165,6 +165,20 @@ TEST_CASE("a replaced file keeps its permissions, and a link leads to the new on
     CHECK_THROWS_MESSAGE(AtomicFile(loop), IoError, loop + ": cannot follow the link");
 }
 
+TEST_CASE("two names of one file are known as such, whether it is there or not") {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("there", ""), missing = folder.file("run/metrics.jsonl");
+    std::filesystem::create_hard_link(file, folder.file("hard"));
+    std::filesystem::create_symlink("run/metrics.jsonl", folder.file("soft"));
+    CHECK(lead_to_same_file(file, folder.file("hard")));
+    CHECK(lead_to_same_file(missing, folder.file("soft")));
+    CHECK(lead_to_same_file(missing, folder.file("run/../run//metrics.jsonl")));
+    CHECK(lead_to_same_file("no/such", "./no/./such"));
+    CHECK(lead_to_same_file("no/such", (std::filesystem::current_path() / "no/such").string()));
+    CHECK(!lead_to_same_file(missing, file));
+    CHECK(!lead_to_same_file(missing, folder.file("metrics.jsonl")));
+}
+
 TEST_CASE("what is no regular file is written into") {
     const TemporaryFolder folder;
     write_text_atomically("/dev/null", "nothing");
