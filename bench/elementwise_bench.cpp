@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/ceil_div.hpp"
 #include "families.hpp"
@@ -60,6 +61,33 @@ void apply(const Kernels& kernels, const float* x, const float*, float* y, std::
     (kernels.*function)(x, y, begin, end);
 }
 
+/// SwiGLU of MiniMind's width: reads gate and up, writes their product, or their gradients in their place.
+void add_swiglu() {
+    constexpr std::int64_t features = 2432;
+    constexpr auto elements = static_cast<double>(rows * features);
+    const auto operands = [] {
+        return std::make_tuple(random_floats(rows * 2 * features, 1), random_floats(rows * features, 2));
+    };
+    const Work forward_work{.flops = 18 * elements, .bytes = 12 * elements, .stream = Stream::copy};
+    add_case(fmt::format("swiglu/f32/{}x{}", rows, features), forward_work, [operands] {
+        return [data = operands()]() mutable {
+            auto& [gate_up, y] = data;
+            run_tiles(rows, [&](std::int64_t begin, std::int64_t end) {
+                kernels().gated.forward(Activation::silu, gate_up.data(), y.data(), features, begin, end);
+            });
+        };
+    });
+    const Work backward_work{.flops = 24 * elements, .bytes = 20 * elements, .stream = Stream::copy};
+    add_case(fmt::format("swiglu_bwd/f32/{}x{}", rows, features), backward_work, [operands] {
+        return [data = operands(), to = zero_floats(rows * 2 * features)]() mutable {
+            auto& [gate_up, dy] = data;
+            run_tiles(rows, [&, from = gate_up.data(), d = dy.data()](std::int64_t begin, std::int64_t end) {
+                kernels().gated.backward(Activation::silu, from, d, to.data(), features, begin, end);
+            });
+        };
+    });
+}
+
 }  // namespace
 
 void register_elementwise() {
@@ -67,7 +95,10 @@ void register_elementwise() {
     add_map("gelu_erf", 1, 20, forward<Activation::gelu_erf>);
     add_map("gelu_tanh_bwd", 2, 30, backward<Activation::gelu_tanh>);
     add_map("gelu_erf_bwd", 2, 30, backward<Activation::gelu_erf>);
+    add_map("silu", 1, 16, forward<Activation::silu>);
+    add_map("silu_bwd", 2, 22, backward<Activation::silu>);
     add_map("add", 2, 1, add);
+    add_swiglu();
     add_map("exp", 1, 16, apply<&Kernels::exp>);
     add_map("tanh", 1, 18, apply<&Kernels::tanh>);
     add_map("erf", 1, 18, apply<&Kernels::erf>);

@@ -24,13 +24,19 @@ import golden_ops
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "tests" / "golden"
 IGNORE = -100
+ROPE = dict(rope_type="default", rope_theta=10000.0, interleaved=False, factor=1.0,
+            original_max_position_embeddings=0, low_freq_factor=1.0, high_freq_factor=4.0, beta_fast=32.0,
+            beta_slow=1.0, attention_factor=0.0)
+ACTIVATIONS = {"gelu": F.gelu, "gelu_new": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu, "relu": F.relu}
 
 # The fields this script understands with the defaults of Causeway's config; any other key is an error, so that no
 # setting of a case is ignored.
 DEFAULTS = {
     "model": dict(model_type="causeway", vocab_size=256, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,
-                  intermediate_size=0, max_position_embeddings=64, position_embedding="learned", norm="layernorm",
-                  norm_placement="pre", layer_norm_epsilon=1e-5, residual=True, mlp="gelu", hidden_act="gelu_new",
+                  num_key_value_heads=0, head_dim=0, intermediate_size=0, max_position_embeddings=64,
+                  position_embedding="learned", rope_parameters={}, norm="layernorm", norm_placement="pre",
+                  layer_norm_epsilon=1e-5, rms_norm_eps=1e-6, qk_norm=False, residual=True, mlp="plain",
+                  hidden_act="gelu_new",
                   attention_bias=True, mlp_bias=True, tie_word_embeddings=True, lm_head_bias=False, init="gpt2",
                   initializer_range=0.02),
     "data": dict(source="repeat", lookback=3),
@@ -54,18 +60,28 @@ def read_config(path):
     if schedule not in ("constant", "cosine") or (schedule == "constant" and train["warmup_steps"]):
         sys.exit(f"{path}: this script knows lr_schedule cosine, and constant without warm-up")
     model["intermediate_size"] = model["intermediate_size"] or 4 * model["hidden_size"]
+    model["num_key_value_heads"] = model["num_key_value_heads"] or model["num_attention_heads"]
+    model["head_dim"] = model["head_dim"] or model["hidden_size"] // model["num_attention_heads"]
+    model["mlp"] = {"gelu": "plain"}.get(model["mlp"], model["mlp"])
+    unknown = set(model["rope_parameters"]) - set(ROPE)
+    if unknown:
+        sys.exit(f"{path}: rope_parameters has fields this script does not know: {sorted(unknown)}")
+    model["rope_parameters"] = {**ROPE, **model["rope_parameters"]}
     train["sequence_length"] = train["sequence_length"] or model["max_position_embeddings"]
     return model, sections["data"], train
 
 
 def parameter_shapes(m):
     """Name -> shape of every parameter, in the order of the forward pass. Linear weights are (out, in)."""
-    D, V = m["hidden_size"], m["vocab_size"]
+    D, V, hidden = m["hidden_size"], m["vocab_size"], m["intermediate_size"]
+    q_width, kv_width = m["num_attention_heads"] * m["head_dim"], m["num_key_value_heads"] * m["head_dim"]
     shapes = {"wte.weight": (V, D)}
 
     def norm(name):
+        if m["norm"] != "none":
+            shapes[f"{name}.weight"] = (D,)
         if m["norm"] == "layernorm":
-            shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (D,)
+            shapes[f"{name}.bias"] = (D,)
 
     def linear(name, out, inputs, bias):
         shapes[f"{name}.weight"] = (out, inputs)
@@ -76,12 +92,15 @@ def parameter_shapes(m):
         shapes["wpe.weight"] = (m["max_position_embeddings"], D)
     for i in range(m["num_hidden_layers"]):
         norm(f"h.{i}.ln_1")
-        linear(f"h.{i}.attn.qkv", 3 * D, D, m["attention_bias"])
-        linear(f"h.{i}.attn.proj", D, D, m["attention_bias"])
-        if m["mlp"] == "gelu":
+        linear(f"h.{i}.attn.qkv", q_width + 2 * kv_width, D, m["attention_bias"])
+        if m["qk_norm"]:
+            shapes[f"h.{i}.attn.q_norm.weight"] = shapes[f"h.{i}.attn.k_norm.weight"] = (m["head_dim"],)
+        linear(f"h.{i}.attn.proj", D, q_width, m["attention_bias"])
+        if m["mlp"] != "none":
             norm(f"h.{i}.ln_2")
-            linear(f"h.{i}.mlp.fc", m["intermediate_size"], D, m["mlp_bias"])
-            linear(f"h.{i}.mlp.proj", D, m["intermediate_size"], m["mlp_bias"])
+            gated = m["mlp"] == "gated"
+            linear(f"h.{i}.mlp.gate_up" if gated else f"h.{i}.mlp.fc", (1 + gated) * hidden, D, m["mlp_bias"])
+            linear(f"h.{i}.mlp.proj", D, hidden, m["mlp_bias"])
     if m["norm_placement"] == "pre":
         norm("ln_f")
     if not m["tie_word_embeddings"]:
@@ -98,7 +117,7 @@ def initial_parameters(m, rng):
     shapes, values = parameter_shapes(m), {}
     for name, shape in shapes.items():
         normal = rng.normal(0.0, m["initializer_range"], shape)
-        if name.split(".")[-2].startswith("ln_"):
+        if name.split(".")[-2].startswith("ln_") or name.split(".")[-2] in ("q_norm", "k_norm"):
             value = normal + (1.0 if name.endswith("weight") else 0.0)
         elif m["init"] == "pytorch" and name not in ("wte.weight", "wpe.weight"):
             weight = shapes.get(name.replace("bias", "weight"), shapes["wte.weight"])
@@ -136,17 +155,71 @@ def sinusoidal(T, D):
     return torch.where(c % 2 == 0, torch.sin(angle), torch.cos(angle))
 
 
-def attention(p, name, x, heads):
-    B, T, D = x.shape
+def rope_frequencies(rope, head_dim, context, length):
+    """Radians a position of every pair in double, and the factor of the table: the formulas of transformers'
+    modeling_rope_utils.py."""
+    pair = torch.arange(0, head_dim, 2, dtype=torch.float64)
+    kind, theta, factor = rope["rope_type"], rope["rope_theta"], rope["factor"]
+    original = rope["original_max_position_embeddings"] or context
+    if kind == "dynamic":
+        theta *= (factor * max(length, original) / original - (factor - 1)) ** (head_dim / (head_dim - 2))
+    f = theta ** (-pair / head_dim)
+    if kind == "linear":
+        return f / factor, 1.0
+    if kind == "llama3":
+        low, high = rope["low_freq_factor"], rope["high_freq_factor"]
+        kept = ((original * f / (2 * math.pi) - low) / (high - low)).clamp(0, 1)
+        return kept * f + (1 - kept) * f / factor, 1.0
+    if kind == "yarn":
+        def turning(times):
+            return head_dim * math.log(original / (times * 2 * math.pi)) / (2 * math.log(theta))
+        first = max(math.floor(turning(rope["beta_fast"])), 0)
+        last = min(math.ceil(turning(rope["beta_slow"])), head_dim - 1)
+        scaled = ((pair / 2 - first) / (last - first + (0.001 if first == last else 0))).clamp(0, 1)
+        return f * (scaled / factor + 1 - scaled), rope["attention_factor"] or 0.1 * math.log(factor) + 1
+    return f, 1.0
+
+
+def rotate(m, x):
+    """x (B, H, T, head_dim) turned by position."""
+    T, rope = x.shape[2], m["rope_parameters"]
+    f, factor = rope_frequencies(rope, m["head_dim"], m["max_position_embeddings"], T)
+    angle = torch.arange(T, dtype=torch.float64)[:, None] * f
+    cos, sin = (factor * angle.cos()).to(x.dtype), (factor * angle.sin()).to(x.dtype)
+    if rope["interleaved"]:
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack((a * cos - b * sin, b * cos + a * sin), dim=-1).flatten(-2)
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), dim=-1)
+
+
+def rms_norm(x, weight, eps):
+    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
+
+
+def attention(m, p, name, x):
+    B, T, _ = x.shape
+    heads, kv_heads, dim = m["num_attention_heads"], m["num_key_value_heads"], m["head_dim"]
     qkv = F.linear(x, p[f"{name}.qkv.weight"], p.get(f"{name}.qkv.bias"))
-    q, k, v = (z.view(B, T, heads, D // heads).transpose(1, 2) for z in qkv.split(D, dim=2))
-    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, D)
+    q, k, v = (z.view(B, T, -1, dim).transpose(1, 2)
+               for z in qkv.split([heads * dim, kv_heads * dim, kv_heads * dim], dim=2))
+    if m["qk_norm"]:
+        q = rms_norm(q, p[f"{name}.q_norm.weight"], m["rms_norm_eps"])
+        k = rms_norm(k, p[f"{name}.k_norm.weight"], m["rms_norm_eps"])
+    if m["position_embedding"] == "rope":
+        q, k = rotate(m, q), rotate(m, k)
+    k, v = (z.repeat_interleave(heads // kv_heads, dim=1) for z in (k, v))
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(B, T, heads * dim)
     return F.linear(mixed, p[f"{name}.proj.weight"], p.get(f"{name}.proj.bias"))
 
 
-def mlp(p, name, x, activation):
-    hidden = F.linear(x, p[f"{name}.fc.weight"], p.get(f"{name}.fc.bias"))
-    hidden = F.gelu(hidden, approximate={"gelu": "none", "gelu_new": "tanh"}[activation])
+def mlp(m, p, name, x):
+    act = ACTIVATIONS[m["hidden_act"]]
+    if m["mlp"] == "gated":
+        gate, up = F.linear(x, p[f"{name}.gate_up.weight"], p.get(f"{name}.gate_up.bias")).chunk(2, dim=-1)
+        hidden = act(gate) * up
+    else:
+        hidden = act(F.linear(x, p[f"{name}.fc.weight"], p.get(f"{name}.fc.bias")))
     return F.linear(hidden, p[f"{name}.proj.weight"], p.get(f"{name}.proj.bias"))
 
 
@@ -157,6 +230,8 @@ def forward(m, p, ids):
     def norm(name, x):
         if m["norm"] == "none":
             return x
+        if m["norm"] == "rmsnorm":
+            return rms_norm(x, p[f"{name}.weight"], m["rms_norm_eps"])
         return F.layer_norm(x, (D,), p[f"{name}.weight"], p[f"{name}.bias"], m["layer_norm_epsilon"])
 
     def sublayer(norm_name, x, f):
@@ -172,9 +247,9 @@ def forward(m, p, ids):
     elif m["position_embedding"] == "sinusoidal":
         x = x + sinusoidal(T, D).to(x.dtype)
     for i in range(m["num_hidden_layers"]):
-        x = sublayer(f"h.{i}.ln_1", x, lambda z: attention(p, f"h.{i}.attn", z, m["num_attention_heads"]))
-        if m["mlp"] == "gelu":
-            x = sublayer(f"h.{i}.ln_2", x, lambda z: mlp(p, f"h.{i}.mlp", z, m["hidden_act"]))
+        x = sublayer(f"h.{i}.ln_1", x, lambda z: attention(m, p, f"h.{i}.attn", z))
+        if m["mlp"] != "none":
+            x = sublayer(f"h.{i}.ln_2", x, lambda z: mlp(m, p, f"h.{i}.mlp", z))
     if m["norm_placement"] == "pre":
         x = norm("ln_f", x)
     head = p["wte.weight"] if m["tie_word_embeddings"] else p["lm_head.weight"]
@@ -261,7 +336,7 @@ def error_in_tolerances(found, expected):
     return worst
 
 
-def check_against_transformers(m, parameters, inputs, logits):
+def check_against_gpt2(m, parameters, inputs, logits):
     """A second opinion on the plain GPT-2 case: HuggingFace's implementation with the same weights."""
     from transformers import GPT2Config, GPT2LMHeadModel
     model = GPT2LMHeadModel(GPT2Config(
@@ -283,6 +358,66 @@ def check_against_transformers(m, parameters, inputs, logits):
     error = float(np.abs(theirs - logits).max())
     assert error < 1e-12, f"HuggingFace's GPT-2 differs by {error}"
     print(f"  transformers' GPT-2 gives the same logits (largest difference {error:.1e})")
+
+
+def llama_state(m, tensors):
+    """Tensors under Causeway's names as transformers' Llama and Qwen3 have them: the fused ones apart."""
+    heads, kv_heads, dim = m["num_attention_heads"], m["num_key_value_heads"], m["head_dim"]
+    widths, state = [heads * dim, kv_heads * dim, kv_heads * dim], {}
+    names = {"attn.proj": "self_attn.o_proj", "mlp.proj": "mlp.down_proj", "ln_1": "input_layernorm",
+             "ln_2": "post_attention_layernorm", "attn.q_norm": "self_attn.q_norm", "attn.k_norm": "self_attn.k_norm"}
+    outside = {"wte": "model.embed_tokens", "ln_f": "model.norm", "lm_head": "lm_head"}
+    for name, value in tensors.items():
+        tensor, (stem, kind) = torch.as_tensor(value).double(), name.rsplit(".", 1)
+        if stem in outside:
+            state[f"{outside[stem]}.{kind}"] = tensor
+            continue
+        _, layer, part = stem.split(".", 2)
+        if part == "attn.qkv":
+            for letter, piece in zip("qkv", tensor.split(widths)):
+                state[f"model.layers.{layer}.self_attn.{letter}_proj.{kind}"] = piece
+        elif part == "mlp.gate_up":
+            for which, piece in zip(("gate", "up"), tensor.chunk(2)):
+                state[f"model.layers.{layer}.mlp.{which}_proj.{kind}"] = piece
+        else:
+            state[f"model.layers.{layer}.{names[part]}.{kind}"] = tensor
+    return state
+
+
+def check_against_llama(m, parameters, inputs, targets, expected):
+    """The same for Llama and Qwen3, with gradients. transformers makes its table of rotations in float32 whatever the
+    model's type is, which 1e-6 of the angles and so about 1e-5 of the results allow for."""
+    from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+    rope = {key: value for key, value in m["rope_parameters"].items() if key != "interleaved" and value != 0}
+    settings = dict(
+        vocab_size=m["vocab_size"], hidden_size=m["hidden_size"], intermediate_size=m["intermediate_size"],
+        num_hidden_layers=m["num_hidden_layers"], num_attention_heads=m["num_attention_heads"],
+        num_key_value_heads=m["num_key_value_heads"], head_dim=m["head_dim"], hidden_act=m["hidden_act"],
+        max_position_embeddings=m["max_position_embeddings"], rms_norm_eps=m["rms_norm_eps"], rope_parameters=rope,
+        attention_bias=m["attention_bias"], tie_word_embeddings=m["tie_word_embeddings"])
+    if m["qk_norm"]:
+        model = Qwen3ForCausalLM(Qwen3Config(**settings))
+    else:
+        model = LlamaForCausalLM(LlamaConfig(**settings, mlp_bias=m["mlp_bias"]))
+    model = model.double().eval()
+    state = llama_state(m, parameters)
+    if m["tie_word_embeddings"]:
+        state["lm_head.weight"] = state["model.embed_tokens.weight"]
+    model.load_state_dict(state)
+    logits = model(torch.from_numpy(inputs[0]).long()).logits
+    error = float((logits.detach() - torch.from_numpy(expected["logits"])).abs().max())
+    assert error < 1e-5, f"transformers' {type(model).__name__} differs by {error} in its logits"
+    wanted = torch.from_numpy(targets[0]).long()
+    (loss_sum(logits, wanted) / (wanted != IGNORE).sum()).backward()
+    gradients = {key[len("gradients."):]: value for key, value in expected.items() if key.startswith("gradients.")}
+    theirs, worst = dict(model.named_parameters()), 0.0
+    total = math.sqrt(sum(float((g**2).sum()) for g in gradients.values()))
+    for name, gradient in llama_state(m, gradients).items():
+        distance = float((theirs[name].grad - gradient).norm())
+        worst = max(worst, distance / (float(gradient.norm()) + 1e-3 * total))
+    assert worst < 1e-5, f"transformers' {type(model).__name__} differs by {worst} in a gradient"
+    print(f"  transformers' {type(model).__name__} gives the same logits (largest difference {error:.1e}) and gradients "
+          f"({worst:.1e} of their norms)")
 
 
 def make_case(folder, check):
@@ -309,7 +444,9 @@ def make_case(folder, check):
         for key, value in tensors.items():
             np.testing.assert_allclose(stored[key], value, rtol=1e-9, atol=1e-12, err_msg=f"{path}: {key}")
     if check and folder.name == "gpt2_pre":
-        check_against_transformers(m, parameters, inputs, expected["logits"])
+        check_against_gpt2(m, parameters, inputs, expected["logits"])
+    if check and m["norm"] == "rmsnorm":
+        check_against_llama(m, parameters, inputs, targets, expected)
 
 
 def main():

@@ -21,10 +21,10 @@ Config config_of(const ModelSize& model) {
     return resolve_config(config);
 }
 
-std::vector<ExecutionPlan> plans_of(const ModelSize& model) {
+std::vector<ExecutionPlan> plans_of(const Config& config) {
     SharedLayout shared;
     std::vector<ExecutionPlan> plans;
-    plans.push_back(compile(config_of(model), {}, shared));
+    plans.push_back(compile(config, {}, shared));
     return plans;
 }
 
@@ -38,7 +38,7 @@ double useful_flops(const ModelSize& m) {
 }
 
 double packed_bytes(const ModelSize& model) {
-    const ExecutionPlan plan = std::move(plans_of(model).front());
+    const ExecutionPlan plan = std::move(plans_of(config_of(model)).front());
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < plan.values.size(); ++i) {
         const PlannedValue& value = plan.values[i];
@@ -48,7 +48,9 @@ double packed_bytes(const ModelSize& model) {
     return static_cast<double>(bytes);
 }
 
-TrainingStep::TrainingStep(const ModelSize& model) : runtime_(plans_of(model), setup().threads) {
+TrainingStep::TrainingStep(const ModelSize& model) : TrainingStep(config_of(model)) {}
+
+TrainingStep::TrainingStep(const Config& config) : runtime_(plans_of(config), setup().threads) {
     runtime_.initialize(1);
 }
 

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "config/config.hpp"
 #include "exec/model_runtime.hpp"
 #include "support/bench.hpp"
 
@@ -24,6 +25,8 @@ double packed_bytes(const ModelSize& model);
 class TrainingStep {
   public:
     explicit TrainingStep(const ModelSize& model);
+    /// Of any model and batch.
+    explicit TrainingStep(const Config& config);
 
     /// One batch through the given phases; all of {step, update, pack} are an optimizer step.
     void run(std::initializer_list<Phase> phases);

@@ -24,7 +24,7 @@ struct Match {
 };
 
 std::optional<Match> match_epilogue(const Graph& graph, const Node& node, const std::vector<int>& uses) {
-    if (node.op == &ops::gelu()) {
+    if (node.op == &ops::activation()) {
         const Node* linear = plain_linear(graph, node.input(0));
         return linear == nullptr ? std::nullopt : std::optional(Match{linear, {}});
     }
@@ -37,7 +37,7 @@ std::optional<Match> match_epilogue(const Graph& graph, const Node& node, const 
     return std::nullopt;
 }
 
-/// Appends the fused node in place of `node`, the gelu or add.
+/// Appends the fused node in place of `node`, the activation or add.
 void emit_fused(GraphRewriter& rewriter, const Node& node, const Match& match, bool keeps_pre_activation) {
     Node fused = rewriter.translate(*match.linear);
     fused.inputs.resize(ops::linear_residual_input + 1);

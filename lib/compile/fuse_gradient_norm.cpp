@@ -5,12 +5,16 @@
 namespace causeway {
 namespace {
 
-/// The linear_weight_gradient node that finishes the gradient a square_sum node reads; null when another op does, or
-/// the node is no square_sum.
+/// Elements from which a gradient has left the caches by the time of the norm. Smaller ones are read from there in less
+/// time than the product takes longer.
+constexpr std::int64_t worth_fusing = 128 * 1024;
+
+/// The linear_weight_gradient node that finishes the gradient a square_sum node reads; null when another op does, the
+/// gradient is small, or the node is no square_sum.
 const Node* finishing_product(const Graph& graph, const Node& node) {
     if (node.op != &ops::square_sum()) return nullptr;
     const NodeId producer = graph.value(node.input(0)).producer;
-    if (!producer) return nullptr;
+    if (!producer || graph.shape(node.input(0)).elements() < worth_fusing) return nullptr;
     const Node& product = graph.node(producer);
     const bool finishes = product.op == &ops::linear_weight_gradient() && product.outputs.front() == node.input(0);
     return finishes ? &product : nullptr;

@@ -5,14 +5,19 @@
 namespace causeway {
 namespace {
 
-/// The layernorm_backward node that made `id`, if it has no residual gradient yet and nothing else reads `id`.
+/// The input of a norm's backward where a residual gradient may join; 0 for any other node.
+std::size_t dresidual_input(const Node& node) {
+    if (node.op == &ops::layernorm_backward()) return ops::layernorm_dresidual_input;
+    return node.op == &ops::rmsnorm_backward() ? ops::rmsnorm_dresidual_input : 0;
+}
+
+/// The backward of a norm that made `id`, if it has no residual gradient yet and nothing else reads `id`.
 const Node* open_norm_backward(const Graph& graph, ValueId id, const std::vector<int>& uses) {
     const NodeId producer = graph.value(id).producer;
     if (!producer || uses[static_cast<std::size_t>(id.index)] != 1) return nullptr;
     const Node& node = graph.node(producer);
-    const bool open = node.op == &ops::layernorm_backward() && node.outputs.front() == id &&
-                      !node.input(ops::layernorm_dresidual_input);
-    return open ? &node : nullptr;
+    const std::size_t input = dresidual_input(node);
+    return input != 0 && node.outputs.front() == id && !node.input(input) ? &node : nullptr;
 }
 
 }  // namespace
@@ -41,8 +46,8 @@ Graph fuse_norm_residual(const Graph& graph) {
         }
         Node fused = rewriter.translate(*norm);
         const ValueId residual = node.input(0) == norm->outputs.front() ? node.input(1) : node.input(0);
-        fused.inputs.resize(ops::layernorm_dresidual_input + 1);
-        fused.inputs[ops::layernorm_dresidual_input] = rewriter.value(residual);
+        fused.inputs.resize(dresidual_input(*norm) + 1);
+        fused.inputs[dresidual_input(*norm)] = rewriter.value(residual);
         fused.outputs = {rewriter.value(node.outputs.front())};
         for (std::size_t i = 1; i < norm->outputs.size(); ++i)
             fused.outputs.push_back(rewriter.value(norm->outputs[i]));

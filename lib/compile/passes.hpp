@@ -30,13 +30,14 @@ Graph emit_update(Graph graph, const TrainConfig& train);
 /// Where the loss's backward computes the loss too, drops the forward node and takes the loss from there.
 Graph fuse_loss(const Graph& graph);
 
-/// linear -> gelu and linear -> add (residual) become one node: the GEMM applies them to tiles still in registers.
+/// linear -> activation and linear -> add (residual) become one node: the GEMM applies them to tiles still in
+/// registers.
 Graph fuse_epilogue(const Graph& graph);
 
-/// An add whose operand is a norm's input gradient joins the layernorm_backward node.
+/// An add whose operand is a norm's input gradient joins the norm's backward node.
 Graph fuse_norm_residual(const Graph& graph);
 
-/// The product that finishes a weight's gradient sums its squares tile by tile, while they are in cache, and the
+/// The product that finishes a large weight's gradient sums its squares tile by tile, while they are in cache, and the
 /// square_sum node goes. Between the step and the update nothing else may then change the gradient.
 Graph fuse_gradient_norm(const Graph& graph, const KernelTables& tables);
 

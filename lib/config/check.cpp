@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "config/check_rope.hpp"
 #include "config/mistake.hpp"
 
 namespace causeway::config {
@@ -12,24 +13,13 @@ namespace {
 
 using Rule = void (*)(const Config&, const std::string& origin);
 
-void heads_divide_hidden_size(const Config& config, const std::string& origin) {
+/// Where it does not follow from the hidden size, head_dim stays 0 until someone gives it.
+void head_dim_is_known(const Config& config, const std::string& origin) {
     const ModelConfig& model = config.model;
-    if (model.hidden_size % model.num_attention_heads != 0) {
+    if (model.head_dim == 0) {
         fail({"model.num_attention_heads", origin},
-             fmt::format("found {}, expected a divisor of model.hidden_size ({})", model.num_attention_heads,
-                         model.hidden_size));
-    }
-}
-
-void head_dim_fills_hidden_size(const Config& config, const std::string& origin) {
-    const ModelConfig& model = config.model;
-    const std::int64_t expected = model.hidden_size / model.num_attention_heads;
-    if (model.head_dim != expected) {
-        fail(
-            {"model.head_dim", origin},
-            fmt::format("found {}, expected {} = model.hidden_size ({}) / model.num_attention_heads ({}): other widths "
-                        "are not supported",
-                        model.head_dim, expected, model.hidden_size, model.num_attention_heads));
+             fmt::format("found {}, expected a divisor of model.hidden_size ({}) unless model.head_dim is given",
+                         model.num_attention_heads, model.hidden_size));
     }
 }
 
@@ -41,17 +31,12 @@ void tiled_attention_has_small_heads(const Config& config, const std::string& or
     }
 }
 
-void key_value_heads_equal_heads(const Config& config, const std::string& origin) {
+void key_value_heads_divide_heads(const Config& config, const std::string& origin) {
     const ModelConfig& model = config.model;
-    const Where where{"model.num_key_value_heads", origin};
     if (model.num_attention_heads % model.num_key_value_heads != 0) {
-        fail(where, fmt::format("found {}, expected a divisor of model.num_attention_heads ({})",
-                                model.num_key_value_heads, model.num_attention_heads));
-    }
-    if (model.num_key_value_heads != model.num_attention_heads) {
-        fail(where, fmt::format("found {}, expected {} = model.num_attention_heads: grouped-query attention is not "
-                                "supported",
-                                model.num_key_value_heads, model.num_attention_heads));
+        fail({"model.num_key_value_heads", origin},
+             fmt::format("found {}, expected a divisor of model.num_attention_heads ({})", model.num_key_value_heads,
+                         model.num_attention_heads));
     }
 }
 
@@ -112,9 +97,15 @@ void adam_has_no_decay(const Config& config, const std::string& origin) {
     }
 }
 
+/// Queries, keys and values of a token together.
+double attention_width(const ModelConfig& model) {
+    return static_cast<double>(model.num_attention_heads + 2 * model.num_key_value_heads) *
+           static_cast<double>(model.head_dim);
+}
+
 /// Values that `rows` sequences of `length` tokens make the model store at most, as a real number that cannot overflow.
 double largest_activations(const ModelConfig& model, double rows, double length) {
-    const double block = 16.0 * static_cast<double>(model.hidden_size) +
+    const double block = 16.0 * static_cast<double>(model.hidden_size) + 16.0 * attention_width(model) +
                          8.0 * static_cast<double>(model.intermediate_size) +
                          4.0 * static_cast<double>(model.num_attention_heads) * length;
     return rows * length *
@@ -122,11 +113,13 @@ double largest_activations(const ModelConfig& model, double rows, double length)
 }
 
 double most_parameters(const ModelConfig& model) {
-    const double block =
-        5.0 * static_cast<double>(model.hidden_size) + 4.0 * static_cast<double>(model.intermediate_size);
+    const double block = static_cast<double>(model.hidden_size) + 2.0 * attention_width(model) +
+                         4.0 * static_cast<double>(model.intermediate_size);
     const double tables =
         2.0 * static_cast<double>(model.vocab_size) + static_cast<double>(model.max_position_embeddings);
-    return static_cast<double>(model.hidden_size) * (static_cast<double>(model.num_hidden_layers) * block + tables);
+    const double rotations = static_cast<double>(model.max_position_embeddings) * static_cast<double>(model.head_dim);
+    return static_cast<double>(model.hidden_size) * (static_cast<double>(model.num_hidden_layers) * block + tables) +
+           rotations;
 }
 
 /// Everything after this computes sizes in 64-bit integers; no machine comes near these limits.
@@ -163,13 +156,7 @@ void only_what_is_built(const Config& config, const std::string& origin) {
         bool asked;
     };
     const Feature features[] = {
-        {"model.position_embedding",
-         model.position_embedding == PositionKind::rope || model.position_embedding == PositionKind::alibi},
-        {"model.rope_parameters", model.rope_parameters != RopeConfig{}},
-        {"model.norm", model.norm == NormKind::rmsnorm},
-        {"model.qk_norm", model.qk_norm},
-        {"model.mlp", model.mlp == MlpKind::gated},
-        {"model.hidden_act", model.hidden_act == Activation::silu || model.hidden_act == Activation::relu},
+        {"model.position_embedding", model.position_embedding == PositionKind::alibi},
         {"model.causal", !model.causal},
         {"model.sliding_window", model.sliding_window != 0},
         {"model.attention_scale", model.attention_scale != 0},
@@ -184,7 +171,7 @@ void only_what_is_built(const Config& config, const std::string& origin) {
 }
 
 // Later rules may rely on earlier ones.
-constexpr Rule rules[] = {heads_divide_hidden_size,  head_dim_fills_hidden_size,      key_value_heads_equal_heads,
+constexpr Rule rules[] = {head_dim_is_known,         key_value_heads_divide_heads,    check_rope,
                           norm_placement_needs_norm, intermediate_size_needs_mlp,     sequence_fits_context,
                           text_has_byte_tokens,      lookback_fits_sequence,          learning_rates_in_order,
                           adam_has_no_decay,         tiled_attention_has_small_heads, only_what_is_built,

@@ -66,12 +66,13 @@ Section model_section() {
     model.add("num_hidden_layers", &M::num_hidden_layers, integer(1, 1024), "Number of blocks.",
               {"n_layer", "num_layers", "layers"});
     model.add("num_attention_heads", &M::num_attention_heads, integer(1, 4096),
-              "Query heads; hidden_size must be a multiple of it.", {"n_head", "num_heads", "heads"});
+              "Query heads; hidden_size must be a multiple of it unless head_dim is given.",
+              {"n_head", "num_heads", "heads"});
     model.add("num_key_value_heads", &M::num_key_value_heads, integer(0, 4096),
-              "Key and value heads; 0 means num_attention_heads, the only number supported so far.",
+              "Key and value heads, each shared by as many query heads; 0 means num_attention_heads.",
               {"n_kv_head", "num_kv_heads"});
     model.add("head_dim", &M::head_dim, integer(0, 1 << 17),
-              "Width of a head; 0 means hidden_size / num_attention_heads, the only width supported so far.",
+              "Width of a head; 0 means hidden_size / num_attention_heads. Even with rope.",
               {"d_head", "head_size", "d_k"});
     model.add("intermediate_size", &M::intermediate_size, integer(0, 1 << 20),
               "Inner width of the MLP; 0 means 4 x hidden_size. Must be 0 when mlp is none.", {"n_inner", "d_ff"});
@@ -104,7 +105,7 @@ Section model_section() {
               {"activation_function", "activation"});
     model.add("attention_bias", &M::attention_bias, flag(), "Biases of the QKV and output projections.",
               {"bias", "qkv_bias"});
-    model.add("mlp_bias", &M::mlp_bias, flag(), "Biases of both linear layers of the MLP.");
+    model.add("mlp_bias", &M::mlp_bias, flag(), "Biases of the linear layers of the MLP.");
     model.add("causal", &M::causal, flag(), "Whether a token sees only itself and those before it.", {"is_causal"});
     model.add("sliding_window", &M::sliding_window, integer(0, most_positions),
               "Newest keys that a query sees, its own among them; 0 means all.");
@@ -219,7 +220,7 @@ Section runtime_section() {
     runtime.add("fuse_loss", &R::fuse_loss, flag(),
                 "Take the loss from the step that computes its gradients. Fusions: see below.");
     runtime.add("fuse_epilogue", &R::fuse_epilogue, flag(),
-                "GELU and residual sums in the matrix product before them.");
+                "Activations and residual sums in the matrix product before them.");
     runtime.add("fuse_norm_residual", &R::fuse_norm_residual, flag(),
                 "The sum of a residual stream's gradients in the norm's backward.");
     runtime.add("fuse_gradient_norm", &R::fuse_gradient_norm, flag(),

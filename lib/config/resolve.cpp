@@ -12,7 +12,9 @@ void derive(std::int64_t& field, std::int64_t value) {
 void resolve_derived(Config& config) {
     ModelConfig& model = config.model;
     derive(model.num_key_value_heads, model.num_attention_heads);
-    derive(model.head_dim, model.hidden_size / model.num_attention_heads);
+    if (model.hidden_size % model.num_attention_heads == 0) {
+        derive(model.head_dim, model.hidden_size / model.num_attention_heads);
+    }
     if (model.mlp != MlpKind::none) derive(model.intermediate_size, 4 * model.hidden_size);
     derive(config.train.sequence_length, model.max_position_embeddings);
     if (config.data.source == DataSource::text) derive(config.data.validation_stride, config.train.sequence_length);

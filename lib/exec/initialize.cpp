@@ -14,6 +14,13 @@ double sinusoidal(std::int64_t position, std::int64_t column, std::int64_t dim) 
     return column % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
 
+/// table[p, i] = cos(p f_i), table[p, n + i] = sin(p f_i) of n frequencies (Su et al. 2021, equation 15).
+double rotation(std::int64_t position, std::int64_t column, const std::vector<double>& frequencies) {
+    const auto pairs = static_cast<std::int64_t>(frequencies.size());
+    const double angle = static_cast<double>(position) * frequencies[static_cast<std::size_t>(column % pairs)];
+    return column < pairs ? std::cos(angle) : std::sin(angle);
+}
+
 template <class T>
 void fill(const PlannedValue& value, T* data, RandomStream random) {
     const std::int64_t dim = value.desc.shape.rank() > 0 ? value.desc.shape.back() : 1;
@@ -32,6 +39,9 @@ void fill(const PlannedValue& value, T* data, RandomStream random) {
             return each([&](std::int64_t) { return scale * (2 * random.next_uniform() - 1); });
         case Initializer::Kind::sinusoidal:
             return each([&](std::int64_t i) { return sinusoidal(i / dim, i % dim, dim); });
+        case Initializer::Kind::rope:
+            return each(
+                [&](std::int64_t i) { return scale * rotation(i / dim, i % dim, value.initializer.frequencies); });
     }
 }
 

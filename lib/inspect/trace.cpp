@@ -163,7 +163,7 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 }
 
 /// x, q, k, v and what becomes of them: the shapes of the traced attention.
-std::vector<TraceEntry> attention_entries(const Trace& trace, const TraceOptions& options) {
+std::vector<TraceEntry> attention_entries(const Trace& trace, const ModelConfig& model, const TraceOptions& options) {
     const std::int64_t b = options.batch, t = options.sequence_length, h = trace.heads, g = trace.kv_heads,
                        d = trace.head_dim;
     std::vector<TraceEntry> entries{
@@ -172,7 +172,18 @@ std::vector<TraceEntry> attention_entries(const Trace& trace, const TraceOptions
         {"k", {b, t, g * d}, "keys of all key-value heads side by side (B,T,Hkv*Dh)"},
         {"v", {b, t, g * d}, "values of all key-value heads side by side (B,T,Hkv*Dh)"},
     };
-    if (g != h) entries.push_back({"repeated k", {b, t, h, d}, "keys as the query heads see them; never stored"});
+    if (model.qk_norm) {
+        entries.push_back({"normed q", {b, t, h, d}, "each head divided by its root mean square, times a gain"});
+        entries.push_back({"normed k", {b, t, g, d}, "the same for the keys' heads"});
+    }
+    if (model.position_embedding == PositionKind::rope) {
+        entries.push_back({"rotated q", {b, t, h, d}, "pairs of each head turned by the query's position"});
+        entries.push_back({"rotated k", {b, t, g, d}, "pairs of each head turned by the key's position"});
+    }
+    if (g != h) {
+        entries.push_back({"repeated k", {b, t, h, d}, "keys as the query heads see them; never stored"});
+        entries.push_back({"repeated v", {b, t, h, d}, "values as the query heads see them; never stored"});
+    }
     entries.push_back({"scores", {b, h, t, t}, "q k^T / sqrt(Dh), before the causal mask (B,H,T,T)"});
     entries.push_back({"weights", {b, h, t, t}, "softmax over the keys a query may see (B,H,T,T)"});
     entries.push_back({"heads", {b, t, h * d}, "weights v, heads merged (B,T,H*Dh)"});
@@ -186,7 +197,8 @@ std::string meaning_of(const PlannedNode& node, std::size_t output, const std::s
     if (part == "weights") return "attention weights, rows sum to 1 (B,H,T,T)";
     if (part == "lse") return "log of the sum of exponentials of each row of scores (B,H,T)";
     if (part == "mean") return "mean of each row";
-    if (part == "rstd") return "1 / standard deviation of each row";
+    if (part == "rstd" && node.op == "layernorm") return "1 / standard deviation of each row";
+    if (part == "rstd") return "1 / root mean square of each row";
     return fmt::format("{} of {}", part, node.summary);
 }
 
@@ -277,7 +289,7 @@ Trace trace_model(const Config& config, const TraceOptions& options) {
     ForwardPass plain(config, options, AttentionPath::explicit_weights, Isa::reference);
     const Layer layer = shown.layer(), plain_layer = plain.layer();
 
-    trace.attention = attention_entries(trace, options);
+    trace.attention = attention_entries(trace, config.model, options);
     trace.intermediates = plan_entries(shown.plan());
     fill_first_head(trace, layer, at);
     fill_sums(trace, layer);

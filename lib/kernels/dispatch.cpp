@@ -32,8 +32,11 @@ KernelTable<T> make_reference() {
     reference::add_explicit_attention(table);
     reference::add_softmax(table);
     reference::add_layernorm(table);
+    reference::add_rmsnorm(table);
+    reference::add_rope(table);
     reference::add_embedding(table);
     reference::add_elementwise(table);
+    reference::add_gated(table);
     reference::add_cross_entropy(table);
     reference::add_optimizer(table);
     reference::add_probe(table);

@@ -14,8 +14,11 @@ void add_attention(KernelTable<float>& table);
 void add_explicit_attention(KernelTable<float>& table);
 void add_softmax(KernelTable<float>& table);
 void add_layernorm(KernelTable<float>& table);
+void add_rmsnorm(KernelTable<float>& table);
+void add_rope(KernelTable<float>& table);
 void add_embedding(KernelTable<float>& table);
 void add_elementwise(KernelTable<float>& table);
+void add_gated(KernelTable<float>& table);
 void add_cross_entropy(KernelTable<float>& table);
 void add_optimizer(KernelTable<float>& table);
 void add_probe(KernelTable<float>& table);
@@ -34,9 +37,15 @@ void add_softmax(KernelTable<T>& table);
 template <class T>
 void add_layernorm(KernelTable<T>& table);
 template <class T>
+void add_rmsnorm(KernelTable<T>& table);
+template <class T>
+void add_rope(KernelTable<T>& table);
+template <class T>
 void add_embedding(KernelTable<T>& table);
 template <class T>
 void add_elementwise(KernelTable<T>& table);
+template <class T>
+void add_gated(KernelTable<T>& table);
 template <class T>
 void add_cross_entropy(KernelTable<T>& table);
 template <class T>

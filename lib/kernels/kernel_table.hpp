@@ -4,12 +4,15 @@
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/softmax.hpp"
 #include "kernels/elementwise/elementwise.hpp"
+#include "kernels/elementwise/gated.hpp"
 #include "kernels/embedding/embedding.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/loss/cross_entropy.hpp"
 #include "kernels/norm/layernorm.hpp"
+#include "kernels/norm/rmsnorm.hpp"
 #include "kernels/optimizer/adamw.hpp"
 #include "kernels/probe/probe.hpp"
+#include "kernels/rope/rope.hpp"
 
 namespace causeway::kernels {
 
@@ -21,8 +24,11 @@ struct KernelTable {
     AttentionKernels<T> attention{};
     SoftmaxKernels<T> softmax{};
     NormKernels<T> norm{};
+    RmsNormKernels<T> rmsnorm{};
+    RopeKernels<T> rope{};
     EmbeddingKernels<T> embedding{};
     ElementwiseKernels<T> elementwise{};
+    GatedKernels<T> gated{};
     CrossEntropyKernels<T> cross_entropy{};
     OptimizerKernels<T> optimizer{};
     ProbeKernels<T> probe{};

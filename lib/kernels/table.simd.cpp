@@ -10,8 +10,11 @@ void fill_table(KernelTable<float>& table) {
     add_explicit_attention(table);
     add_softmax(table);
     add_layernorm(table);
+    add_rmsnorm(table);
+    add_rope(table);
     add_embedding(table);
     add_elementwise(table);
+    add_gated(table);
     add_cross_entropy(table);
     add_optimizer(table);
     add_probe(table);

@@ -1,14 +1,15 @@
 #pragma once
 
-// Vector exp, tanh and erf, and the GELU built from them. Included by x.simd.cpp files only, and in the ISA's own
-// namespace like everything there. The tail of a row goes through the same functions (load_partial, store_partial in
-// arch.hpp), so lanes and tails agree bit for bit.
+// Vector exp, tanh and erf, and the GELU and SiLU built from them. Included by x.simd.cpp files only, and in the ISA's
+// own namespace like everything there. The tail of a row goes through the same functions (load_partial, store_partial
+// in arch.hpp), so lanes and tails agree bit for bit.
 //
 //   vexp(x)   within 1.2 ulp where the result is a normal number; vexp(-inf) = 0, vexp(x > 88.73) = inf
 //   vexp2(x)  the same for 2^x, within 1.5 ulp and cheaper: fold log2(e) into a factor that is there anyway
 //   vtanh(x)  within 2 ulp; exactly +-1 from |x| >= 10 on
 //   verf(x)   within 2 ulp; exactly +-1 from |x| >= 4 on
 //   gelu_tanh(x), gelu_erf(x), and their derivatives gelu_tanh_gradient(x), gelu_erf_gradient(x)
+//   silu(x), and silu_with_gradient(x), which gives both for one exponential
 //
 // NaN stays NaN everywhere. Polynomials are minimax fits (Remez) made for the ranges stated beside them.
 
@@ -194,6 +195,29 @@ inline Vec gelu_erf_gradient(Vec x) {
     const Vec density = Vec(0.3989422804f) * detail::exp2_inside(Vec(-0.7213475204f) * (x * x));
     const Vec tail = detail::normal_tail(xsimd::min(Vec(11.0f), xsimd::abs(x)));
     return xsimd::fma(x, density, xsimd::select(x < Vec(0.0f), tail, Vec(1.0f) - tail));
+}
+
+/// x / (1 + exp(-x)).
+inline Vec silu(Vec x) {
+    // At -103 exp(-x) is already inf, the result 0; at -inf it would be NaN.
+    x = xsimd::max(Vec(-103.0f), x);
+    return x / (Vec(1.0f) + detail::exp2_inside(xsimd::max(Vec(-151.0f), Vec(-1.442695041f) * x)));
+}
+
+/// A function and its derivative at one place.
+struct ValueAndSlope {
+    Vec value, slope;
+};
+
+/// s x and s + x s (1 - s), s = 1 / (1 + exp(-x)), through exp(-|x|), which gives s and 1 - s without cancellation.
+inline ValueAndSlope silu_with_gradient(Vec x) {
+    const Vec above = xsimd::max(Vec(-88.0f), x);
+    const Vec inside = xsimd::min(Vec(88.0f), above);
+    const Vec e = detail::exp2_inside(Vec(-1.442695041f) * xsimd::abs(inside));
+    const Vec larger = Vec(1.0f) / (Vec(1.0f) + e);
+    const Vec smaller = e * larger;
+    const Vec s = xsimd::select(x < Vec(0.0f), smaller, larger);
+    return {above * s, xsimd::fma(inside * larger, smaller, s)};
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA

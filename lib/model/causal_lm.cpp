@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
+#include "model/rope_frequencies.hpp"
 #include "ops/ops.hpp"
 
 namespace causeway {
 namespace {
 
-/// Builds the graph top to bottom, as the paper reads (Radford et al. 2019; Vaswani et al. 2017 for post-norm).
+/// Builds the graph top to bottom, as the papers read (Radford et al. 2019; Vaswani et al. 2017 for post-norm; Touvron
+/// et al. 2023 for RMSNorm, RoPE and SwiGLU).
 class CausalLm {
   public:
     CausalLm(const ModelConfig& config, const CausalLmOptions& options) : config_(config), options_(options) {}
@@ -25,7 +28,7 @@ class CausalLm {
             x = block(fmt::format("h.{}", layer), x);
         }
         graph_.value(x).block_boundary = true;
-        if (pre_norm()) x = layernorm("ln_f", x);
+        if (pre_norm()) x = norm("ln_f", x);
         head(x, wte);
         return std::move(graph_);
     }
@@ -40,17 +43,19 @@ class CausalLm {
     /// pre: x + f(norm(x)); post: norm(x + f(x)); without residual or norm the same without that part.
     template <class F>
     ValueId sublayer(const std::string& norm_name, ValueId x, F&& f) {
-        ValueId y = f(pre_norm() ? layernorm(norm_name, x) : x);
+        ValueId y = f(pre_norm() ? norm(norm_name, x) : x);
         const std::string sum_name = graph_.value(y).name + ".residual";
         if (config_.residual) y = graph_.emit(ops::add(), sum_name, {x, y});
-        return post_norm() ? layernorm(norm_name, y) : y;
+        return post_norm() ? norm(norm_name, y) : y;
     }
 
     ValueId attention(const std::string& name, ValueId x) {
         const std::int64_t heads = config_.num_attention_heads, kv_heads = config_.num_key_value_heads,
                            head_dim = config_.head_dim;
         const bool bias = config_.attention_bias;
-        const ValueId qkv = linear(name + ".qkv", x, (heads + 2 * kv_heads) * head_dim, bias, false);
+        ValueId qkv = linear(name + ".qkv", x, (heads + 2 * kv_heads) * head_dim, bias, false);
+        if (config_.qk_norm) qkv = qk_norm(name, qkv);
+        if (config_.position_embedding == PositionKind::rope) qkv = rotate(name, qkv);
         const OpDef& op = options_.attention == AttentionPath::tiled ? ops::attention() : ops::attention_explicit();
         const ValueId out = graph_.emit(op, name + ".heads", {qkv},
                                         {{"heads", heads},
@@ -61,33 +66,94 @@ class CausalLm {
         return linear(name + ".proj", out, config_.hidden_size, bias, true);
     }
 
+    /// RMSNorm of each head of Q and K.
+    ValueId qk_norm(const std::string& name, ValueId qkv) {
+        const ValueId q = gain(name + ".q_norm", config_.head_dim), k = gain(name + ".k_norm", config_.head_dim);
+        return graph_.emit(ops::qk_norm(), name + ".qk_norm", {qkv, q, k},
+                           {{"heads", config_.num_attention_heads},
+                            {"kv_heads", config_.num_key_value_heads},
+                            {"head_dim", config_.head_dim},
+                            {"eps", config_.rms_norm_eps}});
+    }
+
+    /// Turns Q and K by their positions.
+    ValueId rotate(const std::string& name, ValueId qkv) {
+        return graph_.emit(ops::rope(), name + ".rope", {qkv, rope_table_},
+                           {{"heads", config_.num_attention_heads},
+                            {"kv_heads", config_.num_key_value_heads},
+                            {"head_dim", config_.head_dim},
+                            {"interleaved", config_.rope_parameters.interleaved}});
+    }
+
     ValueId mlp(const std::string& name, ValueId x) {
-        const ValueId up = linear(name + ".fc", x, config_.intermediate_size, config_.mlp_bias, false);
-        const std::string activation = config_.hidden_act == Activation::gelu ? "gelu" : "gelu_new";
-        const ValueId gelu = graph_.emit(ops::gelu(), name + ".gelu", {up}, {{"activation", activation}});
-        return linear(name + ".proj", gelu, config_.hidden_size, config_.mlp_bias, true);
+        const Attributes activation{{"activation", activation_name()}};
+        ValueId h;
+        if (config_.mlp == MlpKind::gated) {
+            h = linear(name + ".gate_up", x, 2 * config_.intermediate_size, config_.mlp_bias, false);
+            h = graph_.emit(ops::gated(), name + ".gated", {h}, activation);
+        } else {
+            h = linear(name + ".fc", x, config_.intermediate_size, config_.mlp_bias, false);
+            h = graph_.emit(ops::activation(), name + ".act", {h}, activation);
+        }
+        return linear(name + ".proj", h, config_.hidden_size, config_.mlp_bias, true);
+    }
+
+    std::string activation_name() const {
+        switch (config_.hidden_act) {
+            case Activation::gelu:
+                return "gelu";
+            case Activation::gelu_new:
+                return "gelu_new";
+            case Activation::silu:
+                return "silu";
+            case Activation::relu:
+                return "relu";
+        }
+        return "";
     }
 
     ValueId positions(ValueId x) {
         const Shape shape{config_.max_position_embeddings, config_.hidden_size};
-        if (config_.position_embedding == PositionKind::none) return x;
-        if (config_.position_embedding == PositionKind::learned) {
-            return graph_.emit(ops::positions(), "positions",
-                               {x, parameter("wpe.weight", shape, normal(config_.initializer_range))});
+        switch (config_.position_embedding) {
+            case PositionKind::learned:
+                return graph_.emit(ops::positions(), "positions",
+                                   {x, parameter("wpe.weight", shape, normal(config_.initializer_range))});
+            case PositionKind::sinusoidal:
+                return graph_.emit(ops::positions(), "positions",
+                                   {x, constant("sinusoidal", shape, {Initializer::Kind::sinusoidal, 0})});
+            case PositionKind::rope:
+                rope_table_ = rope_table();
+                return x;
+            case PositionKind::none:
+            case PositionKind::alibi:
+                return x;
         }
-        Value table;
-        table.name = "sinusoidal";
-        table.desc = {options_.dtype, shape};
-        table.role = Role::constant;
-        table.initializer = {Initializer::Kind::sinusoidal, 0};
-        return graph_.emit(ops::positions(), "positions", {x, graph_.add_value(table)});
+        return x;
     }
 
-    ValueId layernorm(const std::string& name, ValueId x) {
-        const Shape shape{config_.hidden_size};
-        const ValueId weight = parameter(name + ".weight", shape, {Initializer::Kind::ones, 0});
-        const ValueId bias = parameter(name + ".bias", shape, {Initializer::Kind::zeros, 0});
+    /// Cosines and sines of every position, shared by all layers. Those of dynamic scaling differ with the length of
+    /// the sequence once it exceeds the original context.
+    ValueId rope_table() {
+        const RopeConfig& rope = config_.rope_parameters;
+        const std::int64_t positions = config_.max_position_embeddings, length = options_.sequence_length;
+        const RopeFrequencies angles = rope_frequencies(rope, config_.head_dim, positions, length);
+        const bool stretched = rope.type == RopeType::dynamic && rope.original_max_position_embeddings != 0 &&
+                               length > rope.original_max_position_embeddings;
+        return constant(stretched ? fmt::format("rope.{}", length) : "rope", {positions, config_.head_dim},
+                        {Initializer::Kind::rope, angles.scale, angles.frequencies});
+    }
+
+    ValueId norm(const std::string& name, ValueId x) {
+        const ValueId weight = gain(name, config_.hidden_size);
+        if (config_.norm == NormKind::rmsnorm) {
+            return graph_.emit(ops::rmsnorm(), name, {x, weight}, {{"eps", config_.rms_norm_eps}});
+        }
+        const ValueId bias = parameter(name + ".bias", {config_.hidden_size}, {Initializer::Kind::zeros, 0});
         return graph_.emit(ops::layernorm(), name, {x, weight, bias}, {{"eps", config_.layer_norm_epsilon}});
+    }
+
+    ValueId gain(const std::string& name, std::int64_t width) {
+        return parameter(name + ".weight", {width}, {Initializer::Kind::ones, 0});
     }
 
     /// A linear layer to `out` features; `residual` ones are those whose output joins the residual stream.
@@ -121,13 +187,22 @@ class CausalLm {
         return graph_.add_value(value);
     }
 
+    ValueId constant(const std::string& name, const Shape& shape, Initializer initializer) {
+        Value value;
+        value.name = name;
+        value.desc = {options_.dtype, shape};
+        value.role = Role::constant;
+        value.initializer = std::move(initializer);
+        return graph_.add_value(std::move(value));
+    }
+
     ValueId parameter(const std::string& name, const Shape& shape, Initializer initializer) {
         Value value;
         value.name = name;
         value.desc = {options_.dtype, shape};
         value.role = Role::parameter;
         value.trainable = true;
-        value.initializer = initializer;
+        value.initializer = std::move(initializer);
         return graph_.add_value(value);
     }
 
@@ -152,6 +227,7 @@ class CausalLm {
     const ModelConfig& config_;
     const CausalLmOptions& options_;
     Graph graph_;
+    ValueId rope_table_;
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace causeway::ops {
 
-/// The kernel's activation for the attribute "activation": HuggingFace's "gelu" (erf) and "gelu_new" (tanh), or "none".
-/// Throws GraphError for any other name.
+/// The kernel's activation for the attribute "activation": HuggingFace's "gelu" (erf), "gelu_new" (tanh), "silu" and
+/// "relu", or "none". Throws GraphError for any other name.
 kernels::Activation activation_of(const Attributes& attributes);
 
 }  // namespace causeway::ops

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "ops/lowering.hpp"
 #include "ops/ops.hpp"
+#include "ops/partial_sums.hpp"
 
 // y = xhat w + b, xhat = (x - mean) rstd (Ba, Kiros, Hinton 2016).
 // g = dy w;  dx = rstd (g - mean(g) - xhat mean(g xhat)) [+ dresidual];  dw = sum of dy xhat, db = sum of dy over rows.
@@ -66,17 +66,14 @@ std::vector<OutputSpec> infer_backward(const Graph& graph, const Node& node) {
 
 Cost backward_cost(const Graph& graph, const Node& node) { return streaming_cost(graph, node, 14); }
 
-/// Rows a partial sum of the parameter gradients covers: at most 32 partial sums, at least 8 rows each.
-std::int64_t chunk_rows(std::int64_t rows) { return std::max<std::int64_t>(8, ceil_div(rows, 32)); }
-
 std::int64_t workspace(const LowerContext& context) {
     const Shape& shape = context.out_shape();
-    return 2 * ceil_div(shape.rows(), chunk_rows(shape.rows())) * shape.back() * context.element_bytes();
+    return 2 * ceil_div(shape.rows(), partial_sum_rows(shape.rows())) * shape.back() * context.element_bytes();
 }
 
 void lower_backward(LowerContext& context) {
     const std::int64_t rows = context.out_shape().rows(), cols = context.out_shape().back();
-    const std::int64_t per_chunk = chunk_rows(rows), chunks = ceil_div(rows, per_chunk);
+    const std::int64_t per_chunk = partial_sum_rows(rows), chunks = ceil_div(rows, per_chunk);
     const BufferRef dy = context.in(0), x = context.in(1), weight = context.in(2), mean = context.in(3),
                     rstd = context.in(4), dresidual = context.in(layernorm_dresidual_input), dx = context.out(0);
     const BufferRef dweight_partial = context.workspace();
@@ -91,21 +88,10 @@ void lower_backward(LowerContext& context) {
                                run.at<T>(dweight_partial), run.at<T>(dbias_partial), rows, cols, per_chunk},
                               begin, end);
                       });
-        std::size_t output = 1;
-        for (const std::size_t input : {5u, 6u}) {
-            if (!context.in(input)) continue;
-            const bool first = context.first_write(input);
-            const Cut columns = cut_columns(cols);
-            const BufferRef partial = input == 5 ? dweight_partial : dbias_partial, sum = context.out(output++);
-            const auto column_sums = table.elementwise.column_sums;
-            const double elements = static_cast<double>(chunks * cols);
-            context.stage(input == 5 ? "weight" : "bias", columns.tiles(), {elements, elements * sizeof(T)},
-                          [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
-                              column_sums(run.at<const T>(partial), cols, chunks, run.at<T>(sum),
-                                          !first || run.args.accumulate, columns.begin(begin), columns.begin(end));
-                          });
-        }
     });
+    std::size_t output = 1;
+    if (context.in(5)) sum_partials(context, "weight", {dweight_partial, chunks, cols, cols}, 5, output++);
+    if (context.in(6)) sum_partials(context, "bias", {dbias_partial, chunks, cols, cols}, 6, output);
 }
 
 }  // namespace

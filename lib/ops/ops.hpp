@@ -27,9 +27,19 @@ const OpDef& softmax_backward();             ///< y, dy -> dx
 const OpDef& layernorm();           ///< x, weight, bias -> y, mean, rstd
 const OpDef& layernorm_backward();  ///< dy, x, weight, mean, rstd, weight gradient, bias gradient, [dresidual]
                                     ///< -> dx, weight gradient, bias gradient
-const OpDef& gelu();                ///< x -> y
-const OpDef& gelu_backward();       ///< x, dy -> dx
-const OpDef& add();                 ///< a, b -> y
+const OpDef& rmsnorm();             ///< x, weight -> y, rstd
+const OpDef& rmsnorm_backward();    ///< dy, x, weight, rstd, weight gradient, [dresidual] -> dx, weight gradient
+const OpDef& qk_norm();             ///< qkv, q weight, k weight -> y, rstd
+const OpDef& qk_norm_backward();    ///< dy, qkv, q weight, k weight, rstd, q weight gradient, k weight gradient
+                                    ///< -> dqkv, q weight gradient, k weight gradient
+const OpDef& rope();                ///< qkv, table, [past] -> y
+const OpDef& rope_backward();       ///< dy, table, [past] -> dqkv
+
+const OpDef& activation();           ///< x -> y
+const OpDef& activation_backward();  ///< x, dy -> dx
+const OpDef& gated();                ///< gate and up side by side -> y
+const OpDef& gated_backward();       ///< gate and up, dy -> their gradients side by side
+const OpDef& add();                  ///< a, b -> y
 
 const OpDef& lm_head_loss();           ///< h, weight, [bias], targets, [packed] -> loss
 const OpDef& lm_head_loss_backward();  ///< h, weight, [bias], targets, [packed nt], [packed nn], [weight gradient],
@@ -44,6 +54,7 @@ const OpDef& adamw();           ///< param, gradient, m, v, factors, [packed] ->
 // Inputs that only fusion gives, by the passes' names for them.
 inline constexpr std::size_t linear_residual_input = 4;      ///< linear's [residual]
 inline constexpr std::size_t layernorm_dresidual_input = 7;  ///< layernorm_backward's [dresidual]
+inline constexpr std::size_t rmsnorm_dresidual_input = 5;    ///< rmsnorm_backward's [dresidual]
 inline constexpr std::size_t adamw_packed_input = 5;         ///< adamw's [packed]
 
 }  // namespace causeway::ops

@@ -5,7 +5,8 @@ using namespace causeway;
 
 TEST_CASE("S1-06, B57: heads must divide the hidden size, and the message has both") {
     CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 10, "num_attention_heads": 3}})"),
-               contains("model.num_attention_heads: found 3, expected a divisor of model.hidden_size (10)"));
+               contains("model.num_attention_heads: found 3, expected a divisor of model.hidden_size (10) unless "
+                        "model.head_dim is given"));
     CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 10, "num_attention_heads": 0}})"),
                contains("model.num_attention_heads: found 0, expected an integer from 1"));
     CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 4, "num_attention_heads": 8}})"),
@@ -15,18 +16,57 @@ TEST_CASE("S1-06, B57: heads must divide the hidden size, and the message has bo
     CHECK(parsed(R"({"model": {"hidden_size": 7, "num_attention_heads": 1}})").model.head_dim == 7);
 }
 
-TEST_CASE("B57: head_dim and key-value heads that are not supported are refused, never ignored") {
-    CHECK_THAT(
-        mistake_in(R"({"model": {"hidden_size": 40, "num_attention_heads": 4, "head_dim": 16}})"),
-        contains("model.head_dim: found 16, expected 10 = model.hidden_size (40) / model.num_attention_heads (4)"));
-    CHECK(parsed(R"({"model": {"hidden_size": 40, "num_attention_heads": 4, "head_dim": 10}})").model.head_dim == 10);
+TEST_CASE("B53: head_dim may be given, and then need not divide anything") {
+    CHECK(parsed(R"({"model": {"hidden_size": 40, "num_attention_heads": 4, "head_dim": 16}})").model.head_dim == 16);
+    CHECK(parsed(R"({"model": {"hidden_size": 40, "num_attention_heads": 4}})").model.head_dim == 10);
+    const Config config = parsed(R"({"model": {"hidden_size": 10, "num_attention_heads": 3, "head_dim": 3}})");
+    CHECK(config.model.head_dim == 3);
+    CHECK(parsed(to_json(config)) == config);
+}
+
+TEST_CASE("B57: key-value heads must divide the query heads") {
     CHECK_THAT(mistake_in(R"({"model": {"num_attention_heads": 4, "num_key_value_heads": 3}})"),
                contains("model.num_key_value_heads: found 3, expected a divisor of model.num_attention_heads (4)"));
     CHECK_THAT(mistake_in(R"({"model": {"num_attention_heads": 4, "num_key_value_heads": 8}})"),
                contains("model.num_key_value_heads: found 8, expected a divisor"));
-    CHECK_THAT(mistake_in(R"({"model": {"num_attention_heads": 4, "num_key_value_heads": 2}})"),
-               contains("found 2, expected 4 = model.num_attention_heads: grouped-query attention is not supported"));
-    CHECK(parsed(section_with("model", "num_key_value_heads", "4")).model.num_key_value_heads == 4);
+    for (const std::int64_t kv_heads : {1, 2, 4}) {
+        CHECK(
+            parsed(section_with("model", "num_key_value_heads", std::to_string(kv_heads))).model.num_key_value_heads ==
+            kv_heads);
+    }
+}
+
+TEST_CASE("B57: rotation needs an even head_dim, and its settings need rotation") {
+    CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 15, "num_attention_heads": 3, "position_embedding": "rope"}})"),
+               contains("model.head_dim: found 5, expected an even number: model.position_embedding rope turns pairs"));
+    CHECK_THAT(mistake_in(R"({"model": {"rope_parameters": {"rope_theta": 5000.0}}})"),
+               contains("model.rope_parameters: found settings, expected none: model.position_embedding is not rope"));
+}
+
+TEST_CASE("B54, B57: a rope setting that the scaling would ignore is refused, and so is one out of order") {
+    const auto rope = [](const std::string& fields) {
+        return R"({"model": {"position_embedding": "rope", "rope_parameters": {)" + fields + "}}}";
+    };
+    CHECK_THAT(mistake_in(rope(R"("factor": 4.0)")),
+               contains("model.rope_parameters.factor: found 4, expected 1 with rope_type default: only linear, "
+                        "dynamic, llama3, yarn reads it"));
+    CHECK_THAT(mistake_in(rope(R"("rope_type": "linear", "factor": 2.0, "beta_fast": 16.0)")),
+               contains("beta_fast: found 16, expected 32 with rope_type linear: only yarn reads it"));
+    CHECK_THAT(mistake_in(rope(R"("rope_type": "linear", "original_max_position_embeddings": 16)")),
+               contains("original_max_position_embeddings: found 16, expected 0 with rope_type linear"));
+    CHECK_THAT(mistake_in(rope(R"("rope_type": "llama3", "factor": 2.0, "low_freq_factor": 4.0)")),
+               contains("low_freq_factor: found 4, expected less than high_freq_factor (4)"));
+    CHECK_THAT(mistake_in(rope(R"("rope_type": "yarn", "factor": 2.0, "beta_slow": 33.0)")),
+               contains("beta_slow: found 33, expected at most beta_fast (32)"));
+    CHECK_THAT(mistake_in(rope(R"("rope_type": "yarn", "factor": 0.5)")),
+               contains("model.rope_parameters.factor: found 0.5, expected at least 1"));
+    CHECK_THAT(mistake_in(rope(R"("rope_type": "yarn", "rope_theta": 1.0)")),
+               contains("rope_theta: found 1, expected more than 1 with rope_type yarn"));
+    CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 8, "num_attention_heads": 4, "position_embedding": "rope",
+                              "rope_parameters": {"rope_type": "dynamic", "factor": 2.0}}})"),
+               contains("model.head_dim: found 2, expected at least 4 with rope_type dynamic"));
+    CHECK(parsed(rope(R"("rope_type": "yarn", "factor": 16.0, "attention_factor": 1.0)"))
+              .model.rope_parameters.attention_factor == 1.0);
 }
 
 TEST_CASE("fields without what they refer to are refused") {

@@ -25,6 +25,17 @@ struct Tolerance {
 constexpr Tolerance single{1e-4, 1e-5};
 constexpr Tolerance wide{1e-10, 1e-10};
 
+/// What models of the families that exchange checkpoints are held to, in float.
+struct FamilyTolerance {
+    double logits = 2e-5;           ///< absolute
+    double loss = 1e-6;             ///< absolute
+    double gradient = 1e-4;         ///< distance from PyTorch's, by its norm
+    double every_gradient = 1e-6;   ///< and by the norm of all gradients, added
+    double training_losses = 1e-5;  ///< absolute, of ten steps
+};
+constexpr FamilyTolerance family;
+constexpr const char* families[] = {"gpt2_pre", "llama", "llama_biases", "qwen3", "minimind", "minimind_one_token"};
+
 std::vector<std::string> case_names() {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(CAUSEWAY_TESTS_DIR "/golden")) {
@@ -83,6 +94,11 @@ double worst(const std::vector<double>& found, const std::vector<double>& expect
 
 double relative(double found, double expected) { return std::abs(found - expected) / std::abs(expected); }
 
+/// What the files call a gradient.
+std::string golden_name(const NamedTensor& gradient) {
+    return "gradients." + gradient.name.substr(0, gradient.name.size() - std::string(".grad").size());
+}
+
 void check_first_batch(const Golden& golden, std::string_view isa, DType dtype, const Tolerance& tolerance) {
     const auto trainer = golden.trainer(isa, dtype, 1);
     CHECK(relative(trainer->evaluate().loss, golden.expected("loss")[0]) <= tolerance.loss);
@@ -97,9 +113,8 @@ void check_first_batch(const Golden& golden, std::string_view isa, DType dtype, 
     for (const NamedTensor& gradient : gradients) {
         std::vector<double> mean = values_of({gradient});
         for (double& value : mean) value /= static_cast<double>(step.valid_tokens);
-        const std::string name = gradient.name.substr(0, gradient.name.size() - std::string(".grad").size());
-        INFO("gradient of " << name);
-        CHECK(worst(mean, golden.expected("gradients." + name)) <= tolerance.value);
+        INFO(golden_name(gradient));
+        CHECK(worst(mean, golden.expected(golden_name(gradient))) <= tolerance.value);
     }
 }
 
@@ -118,6 +133,49 @@ void check_ten_steps(const Golden& golden, std::string_view isa, DType dtype, co
     CHECK(relative(trainer->evaluate().loss, golden.expected("final_loss")[0]) <= tolerance.loss);
 }
 
+double norm_of(const std::vector<double>& values) {
+    double squares = 0;
+    for (double value : values) squares += value * value;
+    return std::sqrt(squares);
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    std::vector<double> difference;
+    for (std::size_t i = 0; i < a.size(); ++i) difference.push_back(a[i] - b[i]);
+    return norm_of(difference);
+}
+
+void check_family_gradients(const Golden& golden, const std::vector<NamedTensor>& gradients, double valid_tokens) {
+    std::vector<double> norms;
+    for (const NamedTensor& gradient : gradients) norms.push_back(norm_of(golden.expected(golden_name(gradient))));
+    for (const NamedTensor& gradient : gradients) {
+        INFO(golden_name(gradient));
+        std::vector<double> mean = values_of({gradient});
+        for (double& value : mean) value /= valid_tokens;
+        const std::vector<double> expected = golden.expected(golden_name(gradient));
+        CHECK(distance(mean, expected) <= family.gradient * norm_of(expected) + family.every_gradient * norm_of(norms));
+    }
+}
+
+void check_family(const Golden& golden, std::string_view isa) {
+    const auto first = golden.trainer(isa, DType::f32, 1);
+    CHECK(std::abs(first->evaluate().loss - golden.expected("loss")[0]) <= family.loss);
+    Executor& logits = first->runtime().executor("logits");
+    const auto found = values_of({{"logits", logits.view(logits.plan().index_of("logits"))}});
+    const auto expected = golden.expected("logits");
+    double error = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) error = std::max(error, std::abs(found[i] - expected[i]));
+    CHECK(error <= family.logits);
+    const StepReport step = first->step();
+    check_family_gradients(golden, first->gradients(), static_cast<double>(step.valid_tokens));
+
+    const auto trainer = golden.trainer(isa, DType::f32);
+    for (double loss : golden.expected("losses")) {
+        CHECK(std::abs(trainer->step().loss - loss) <= family.training_losses);
+    }
+}
+
 /// Every instruction set this CPU has; only the forced one when CAUSEWAY_ISA is set.
 std::vector<std::string> isas() {
     if (const char* forced = std::getenv("CAUSEWAY_ISA"); forced != nullptr && *forced != '\0') return {forced};
@@ -128,7 +186,7 @@ std::vector<std::string> isas() {
 
 }  // namespace
 
-TEST_CASE("all golden cases are there") { CHECK(case_names().size() >= 10); }
+TEST_CASE("all golden cases are there") { CHECK(case_names().size() >= 15); }
 
 TEST_CASE("logits, loss and every gradient of the first batch are PyTorch's") {
     for (const std::string& name : case_names()) {
@@ -137,6 +195,34 @@ TEST_CASE("logits, loss and every gradient of the first batch are PyTorch's") {
             INFO(name << " on " << isa);
             check_first_batch(golden, isa, DType::f32, single);
         }
+    }
+}
+
+TEST_CASE("the families that exchange checkpoints agree more closely") {
+    for (const std::string name : families) {
+        const Golden golden(name);
+        for (const std::string& isa : isas()) {
+            INFO(name << " on " << isa);
+            check_family(golden, isa);
+        }
+    }
+}
+
+TEST_CASE("with one token the gradients of Q and K, and of their norms, are 0") {
+    const Golden golden("minimind_one_token");
+    for (const std::string& isa : isas()) {
+        INFO(isa);
+        const auto trainer = golden.trainer(isa, DType::f32);
+        trainer->step();
+        const std::vector<NamedTensor> gradients = trainer->gradients();
+        const double rounding = family.every_gradient * norm_of(values_of(gradients));
+        for (const char* name : {"h.0.attn.q_norm.weight.grad", "h.0.attn.k_norm.weight.grad"}) {
+            CHECK(norm_of(values_of({find(gradients, name)})) <= rounding);
+        }
+        const std::vector<double> qkv = values_of({find(gradients, "h.0.attn.qkv.weight.grad")});
+        const auto values_begin = qkv.begin() + (4 + 2) * 16 * 40;  // rows of V, after 4 heads of Q and 2 of K
+        CHECK(norm_of({qkv.begin(), values_begin}) <= rounding);
+        CHECK(norm_of({values_begin, qkv.end()}) > 1e-3);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "inspect/random_config.hpp"
 #include "inspect/tiny_config.hpp"
 #include "support/catch.hpp"
 
@@ -43,6 +44,27 @@ std::vector<std::pair<std::string, Config>> compositions() {
     add("tied with bias", [](Config& c) { c.model.lm_head_bias = true; });
     add("no biases", [](Config& c) { c.model.attention_bias = c.model.mlp_bias = false; });
     add("explicit attention", [](Config& c) { c.runtime.attention = AttentionPath::explicit_weights; });
+    add("silu", [](Config& c) { c.model.hidden_act = Activation::silu; });
+    add("relu", [](Config& c) { c.model.hidden_act = Activation::relu; });
+    add("rmsnorm", [](Config& c) { c.model.norm = NormKind::rmsnorm; });
+    add("gated by silu", [](Config& c) {
+        c.model.mlp = MlpKind::gated;
+        c.model.hidden_act = Activation::silu;
+    });
+    add("gated by gelu", [](Config& c) { c.model.mlp = MlpKind::gated; });
+    add("grouped heads of a width of their own", [](Config& c) {
+        c.model.num_attention_heads = 4;
+        c.model.num_key_value_heads = 2;
+        c.model.head_dim = 5;
+    });
+    add("rope", [](Config& c) { c.model.position_embedding = PositionKind::rope; });
+    add("rope, interleaved, yarn", [](Config& c) {
+        c.model.position_embedding = PositionKind::rope;
+        c.model.rope_parameters.interleaved = true;
+        c.model.rope_parameters.type = RopeType::yarn;
+        c.model.rope_parameters.factor = 4;
+    });
+    add("qk_norm", [](Config& c) { c.model.qk_norm = true; });
     add("one head", [](Config& c) { c.model.num_attention_heads = 1; });
     add("no memory reuse", [](Config& c) { c.runtime.memory_reuse = false; });
     add("attention only", [](Config& c) {
@@ -72,6 +94,10 @@ TEST_CASE("Every composition's gradients agree with central differences", "[insp
         CHECK(check.passed());
         for (const TensorCheck& tensor : check.tensors) CHECK(tensor.checked == tensor.elements);
     }
+}
+
+TEST_CASE("Gradients of 20 random compositions agree with central differences", "[inspect]") {
+    for (std::uint64_t seed = 1000; seed < 1020; ++seed) check_random_composition(seed);
 }
 
 TEST_CASE("S1-22: gradients reach every parameter", "[inspect]") {

@@ -11,13 +11,20 @@ using namespace causeway;
 
 namespace {
 
-/// Hidden 64, heads 4: the model of the requirements, with plain multi-head attention.
-Config minimind_lesson() {
+/// MiniMind's attention, small: hidden 64, heads 4 that share 2 heads of keys and values.
+Config minimind_lesson(std::int64_t hidden = 64, std::int64_t heads = 4, std::int64_t kv_heads = 2) {
     Config config = tiny_config();
-    config.model.hidden_size = 64;
-    config.model.num_attention_heads = 4;
+    config.model.hidden_size = hidden;
+    config.model.num_attention_heads = heads;
+    config.model.num_key_value_heads = kv_heads;
     config.model.intermediate_size = 0;
     config.model.num_hidden_layers = 1;
+    config.model.position_embedding = PositionKind::rope;
+    config.model.norm = NormKind::rmsnorm;
+    config.model.qk_norm = true;
+    config.model.mlp = MlpKind::gated;
+    config.model.hidden_act = Activation::silu;
+    config.model.attention_bias = config.model.mlp_bias = false;
     return resolved(config);
 }
 
@@ -32,13 +39,26 @@ Shape shape_of(const std::vector<TraceEntry>& entries, const std::string& name) 
 
 TEST_CASE("S3-13: the trace of a small attention block", "[inspect]") {
     const Trace trace = trace_model(minimind_lesson());
-    for (const char* name : {"x", "q", "k", "v", "heads", "output"}) {
+    for (const char* name : {"x", "q", "heads", "output"}) {
         INFO(name);
         CHECK(shape_of(trace.attention, name) == Shape{2, 5, 64});
     }
+    for (const char* name : {"k", "v"}) CHECK(shape_of(trace.attention, name) == Shape{2, 5, 32});
+    for (const char* name : {"normed q", "rotated q", "repeated k", "repeated v"}) {
+        CHECK(shape_of(trace.attention, name) == Shape{2, 5, 4, 16});
+    }
+    for (const char* name : {"normed k", "rotated k"}) CHECK(shape_of(trace.attention, name) == Shape{2, 5, 2, 16});
     CHECK(shape_of(trace.attention, "scores") == Shape{2, 4, 5, 5});
     CHECK(shape_of(trace.attention, "weights") == Shape{2, 4, 5, 5});
     CHECK(trace.head_dim == 16);
+}
+
+TEST_CASE("S3-17: six heads that share three", "[inspect]") {
+    const Trace trace = trace_model(minimind_lesson(96, 6, 3));
+    CHECK(trace.head_dim == 16);
+    CHECK(shape_of(trace.attention, "k") == Shape{2, 5, 48});
+    CHECK(shape_of(trace.attention, "repeated k") == Shape{2, 5, 6, 16});
+    CHECK(shape_of(trace.attention, "scores") == Shape{2, 6, 5, 5});
 }
 
 TEST_CASE("S3-15, S3-16: no weight on the future, rows sum to 1", "[inspect]") {
@@ -63,6 +83,9 @@ TEST_CASE("S3-17: explicit and tiled attention agree, and the explicit one is th
         CHECK(trace.explicit_vs_fast <= 1e-6);
         CHECK(trace.explicit_vs_reference_order == 0);
     }
+    const Trace grouped = trace_model(minimind_lesson());
+    CHECK(grouped.explicit_vs_fast <= 1e-6);
+    CHECK(grouped.explicit_vs_reference_order == 0);
 }
 
 TEST_CASE("S2-13, S2-14: the knowledge card's shapes", "[inspect]") {
@@ -86,7 +109,7 @@ TEST_CASE("S3-18: every value of the forward pass has a name, a shape and a mean
     const Trace trace = trace_model(resolved(tiny_config()));
     CHECK(shape_of(trace.intermediates, "tokens") == Shape{2, 5});
     CHECK(shape_of(trace.intermediates, "h.1.attn.qkv") == Shape{2, 5, 36});
-    CHECK(shape_of(trace.intermediates, "h.0.mlp.gelu") == Shape{2, 5, 20});
+    CHECK(shape_of(trace.intermediates, "h.0.mlp.act") == Shape{2, 5, 20});
     CHECK(shape_of(trace.intermediates, "logits") == Shape{2, 5, 17});
     CHECK(shape_of(trace.intermediates, "h.1.attn.heads.weights") == Shape{2, 3, 5, 5});
     for (const TraceEntry& entry : trace.intermediates) CHECK(!entry.meaning.empty());
@@ -95,7 +118,7 @@ TEST_CASE("S3-18: every value of the forward pass has a name, a shape and a mean
 TEST_CASE("The trace's text has the lines of the lesson", "[inspect]") {
     const std::string text = trace_text(trace_model(minimind_lesson()));
     for (const char* line :
-         {"hidden_size=64 num_attention_heads=4 num_key_value_heads=4 head_dim=16\n",
+         {"hidden_size=64 num_attention_heads=4 num_key_value_heads=2 head_dim=16\n",
           "future_attention_mass_for_batch0_head0=0.0000000000\n",
           "explicit_vs_reference_order_max_abs_diff=0.0000000000\n", "explicit_vs_fast_max_abs_diff=0.000000",
           "[[ 1.0000  0.0000  0.0000  0.0000  0.0000]\n", "sum_for_batch0_head0=5.000000"}) {

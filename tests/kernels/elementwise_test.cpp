@@ -7,7 +7,8 @@ using namespace causeway::kernels;
 
 namespace {
 
-constexpr Activation activations[] = {Activation::none, Activation::gelu_tanh, Activation::gelu_erf};
+constexpr Activation activations[] = {Activation::none, Activation::gelu_tanh, Activation::gelu_erf, Activation::silu,
+                                      Activation::relu};
 constexpr float inf = std::numeric_limits<float>::infinity();
 
 float forward_at(const KernelTable<float>& table, Activation kind, float x) {
@@ -102,6 +103,26 @@ TEST_CASE("B12 the derivative of GELU is 0 or 1 beyond |x| = 20, finite everywhe
             CHECK(std::isnan(forward_at(table, kind, std::nanf(""))));
             CHECK(std::isnan(gradient_at(table, kind, std::nanf(""))));
         }
+    });
+}
+
+TEST_CASE("SiLU and ReLU have the right limits and a finite derivative everywhere") {
+    for_each_isa([](const KernelTable<float>& table) {
+        for (const Activation kind : {Activation::silu, Activation::relu}) {
+            for (const float magnitude : {120.0f, 1e4f, 1e30f, inf}) {
+                CHECK(forward_at(table, kind, magnitude) == magnitude);
+                CHECK(forward_at(table, kind, -magnitude) == 0.0f);
+                CHECK(gradient_at(table, kind, magnitude) == 1.0f);
+                CHECK(std::abs(gradient_at(table, kind, -magnitude)) <= 1e-30f);
+            }
+            for (float x = -130; x <= 130; x += 0.1f) {
+                if (!std::isfinite(gradient_at(table, kind, x))) FAIL_CHECK("not finite at " << x);
+                if (!std::isfinite(forward_at(table, kind, x))) FAIL_CHECK("not finite at " << x);
+            }
+            CHECK(std::isnan(forward_at(table, kind, std::nanf(""))));
+        }
+        CHECK(gradient_at(table, Activation::relu, 0) == 0.0f);
+        CHECK(gradient_at(table, Activation::silu, 0) == 0.5f);
     });
 }
 

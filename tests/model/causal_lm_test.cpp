@@ -1,7 +1,9 @@
 #include "model/causal_lm.hpp"
 
+#include <cmath>
 #include <string>
 
+#include "graph/op_def.hpp"
 #include "support/catch.hpp"
 
 using namespace causeway;
@@ -46,6 +48,47 @@ TEST_CASE("S1-02..05 the fused QKV is one tensor (3D, D) with bias beside the ou
 TEST_CASE("S1-25,26 the byte model of the King James Bible has 834,304 parameters, GPT-2 124,439,808") {
     CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/kjv_bytes.json").model)) == 834304);
     CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/gpt2_124m.json").model)) == 124439808);
+}
+
+TEST_CASE("S3-23 MiniMind's defaults have 63,912,192 parameters, Qwen3 0.6B 596,049,920") {
+    CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/minimind.json").model)) == 63912192);
+    CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/qwen3_0.6b.json").model)) == 596049920);
+    CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/llama_tiny.json").model)) == 771200);
+}
+
+TEST_CASE("A MiniMind block reads norm, qkv, QK-norm, rotation, attention, norm, gated MLP") {
+    const Graph graph = build(load_config(CAUSEWAY_SOURCE_DIR "/configs/minimind.json").model);
+    std::string ops;
+    for (const Node& node : graph.nodes()) {
+        if (node.name.starts_with("h.0.")) ops += std::string(node.op->name) + " ";
+    }
+    CHECK(ops == "rmsnorm linear qk_norm rope attention linear add rmsnorm linear gated linear add ");
+    CHECK(graph.shape(graph.find("h.0.attn.qkv.weight")) == Shape({16 * 96, 768}));
+    CHECK(graph.shape(graph.find("h.0.attn.q_norm.weight")) == Shape({96}));
+    CHECK(graph.shape(graph.find("h.0.attn.k_norm.weight")) == Shape({96}));
+    CHECK(graph.shape(graph.find("h.0.mlp.gate_up.weight")) == Shape({2 * 2432, 768}));
+    CHECK(graph.shape(graph.find("h.0.mlp.proj.weight")) == Shape({768, 2432}));
+    CHECK(graph.shape(graph.find("rope")) == Shape({32768, 96}));
+    CHECK_FALSE(graph.find("h.0.ln_1.bias"));
+    CHECK_FALSE(graph.find("h.0.mlp.gate_up.bias"));
+}
+
+TEST_CASE("B53 a head_dim of its own: q 64x40, k and v 32x40, output 40x64, scale 1/4") {
+    const Config config = config_of(R"({"hidden_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2,
+                                        "head_dim": 16})");
+    const Graph graph = build(config.model);
+    CHECK(graph.shape(graph.find("h.0.attn.qkv.weight")) == Shape({64 + 32 + 32, 40}));
+    CHECK(graph.shape(graph.find("h.0.attn.proj.weight")) == Shape({40, 64}));
+    const Node& attention = graph.node(graph.value(graph.find("h.0.attn.heads")).producer);
+    CHECK(attention.attributes.get<double>("scale") == 0.25);
+}
+
+TEST_CASE("S1-26 with init gpt2 the projections into the residual stream start smaller") {
+    const Graph graph = build(load_config(CAUSEWAY_SOURCE_DIR "/configs/qwen3_0.6b.json").model);
+    const auto scale = [&](const char* name) { return graph.value(graph.find(name)).initializer.scale; };
+    CHECK(scale("h.3.mlp.gate_up.weight") == 0.02);
+    CHECK(scale("h.3.mlp.proj.weight") == Approx(0.02 / std::sqrt(56.0)));
+    CHECK(scale("h.3.attn.proj.weight") == Approx(0.02 / std::sqrt(56.0)));
 }
 
 TEST_CASE("A tied head has no weight of its own (B35)") {

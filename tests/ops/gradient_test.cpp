@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ops/op_cases.hpp"
@@ -108,8 +109,10 @@ TEST_CASE("Every instruction set gives the reference's loss and gradients") {
 
 TEST_CASE("B06 a batch without a single valid target has loss and gradients of exactly 0") {
     const CaseSize size{2, 5, 3, 5, 11};
+    const std::vector<OpCase> cases = op_cases();
+    const OpCase& attention = *std::ranges::find(cases, "attention", &OpCase::name);
     for (Isa isa : available_isas()) {
-        ModelRuntime runtime = runtime_of(differentiated(op_cases()[10], size, DType::f32), float_tables(isa));
+        ModelRuntime runtime = runtime_of(differentiated(attention, size, DType::f32), float_tables(isa));
         runtime.initialize(3);
         Executor& executor = runtime.executor("test");
         fill_inputs(executor, size);

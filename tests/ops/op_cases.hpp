@@ -45,6 +45,19 @@ class OpGraph {
         return graph_.emit(ops::linear(), name, {x, weight, b}, {{"activation", std::string("none")}});
     }
 
+    /// The cosines and sines of a few positions.
+    ValueId rope_table(std::int64_t positions, std::int64_t head_dim) {
+        Value value;
+        value.name = "rope";
+        value.desc = {dtype_, {positions, head_dim}};
+        value.role = Role::constant;
+        value.initializer = {Initializer::Kind::rope, 1.25, {}};
+        for (std::int64_t i = 0; i < head_dim / 2; ++i) {
+            value.initializer.frequencies.push_back(1 / static_cast<double>(1 + i));
+        }
+        return graph_.add_value(std::move(value));
+    }
+
     /// Ends the graph: tied or separate head on y.
     Graph finish(ValueId y, bool tied, bool bias) {
         const ValueId weight = tied ? table_ : parameter("head.weight", {size_.vocab, graph_.shape(y).back()});
@@ -82,7 +95,40 @@ inline Attributes attention_attributes(const CaseSize& size, bool causal) {
             {"causal", causal}};
 }
 
+inline Attributes rope_attributes(std::int64_t heads, std::int64_t kv_heads, std::int64_t head_dim, bool interleaved) {
+    return {{"heads", heads}, {"kv_heads", kv_heads}, {"head_dim", head_dim}, {"interleaved", interleaved}};
+}
+
+/// A fused qkv of twice as many query heads as the case has, which share its heads of keys and values.
+inline ValueId grouped_qkv(OpGraph& g, std::int64_t head_dim) {
+    return g.linear("qkv", g.x(), 4 * g.size().heads * head_dim);
+}
+
 inline std::vector<OpCase> op_cases() {
+    const auto grouped_attention = [](const OpDef& op) {
+        return [&op](OpGraph& g) {
+            Attributes attributes = attention_attributes(g.size(), true);
+            attributes.set("heads", 2 * g.size().heads);
+            const ValueId qkv = grouped_qkv(g, g.size().head_dim);
+            return g.finish(g.graph().emit(op, "attention", {qkv}, attributes), false, false);
+        };
+    };
+    const auto rope = [](bool interleaved) {
+        return [interleaved](OpGraph& g) {
+            const std::int64_t heads = g.size().heads, dim = 2 * g.size().head_dim;
+            const ValueId qkv = grouped_qkv(g, dim);
+            const ValueId y = g.graph().emit(ops::rope(), "rope", {qkv, g.rope_table(g.size().length + 2, dim)},
+                                             rope_attributes(2 * heads, heads, dim, interleaved));
+            return g.finish(y, false, false);
+        };
+    };
+    const auto gated = [](const char* kind) {
+        return [kind](OpGraph& g) {
+            const ValueId gate_up = g.linear("gate_up", g.x(), 2 * g.size().dim());
+            return g.finish(g.graph().emit(ops::gated(), "gated", {gate_up}, {{"activation", std::string(kind)}}),
+                            false, true);
+        };
+    };
     const auto attention = [](const OpDef& op, bool causal) {
         return [&op, causal](OpGraph& g) {
             const ValueId qkv = g.linear("qkv", g.x(), 3 * g.size().dim());
@@ -90,10 +136,11 @@ inline std::vector<OpCase> op_cases() {
                             false);
         };
     };
-    const auto gelu = [](const char* kind) {
+    const auto activation = [](const char* kind) {
         return [kind](OpGraph& g) {
-            return g.finish(g.graph().emit(ops::gelu(), "gelu", {g.x()}, {{"activation", std::string(kind)}}), false,
-                            true);
+            return g.finish(
+                g.graph().emit(ops::activation(), "activation", {g.x()}, {{"activation", std::string(kind)}}), false,
+                true);
         };
     };
     return {
@@ -112,8 +159,27 @@ inline std::vector<OpCase> op_cases() {
              const ValueId w = g.parameter("w", {g.size().dim()}), b = g.parameter("b", {g.size().dim()});
              return g.finish(g.graph().emit(ops::layernorm(), "norm", {g.x(), w, b}, {{"eps", 1e-5}}), false, false);
          }},
-        {"gelu (erf)", gelu("gelu")},
-        {"gelu (tanh)", gelu("gelu_new")},
+        {"gelu (erf)", activation("gelu")},
+        {"gelu (tanh)", activation("gelu_new")},
+        {"silu", activation("silu")},
+        {"gated by silu", gated("silu")},
+        {"gated by gelu", gated("gelu")},
+        {"rmsnorm",
+         [](OpGraph& g) {
+             const ValueId w = g.parameter("w", {g.size().dim()});
+             return g.finish(g.graph().emit(ops::rmsnorm(), "norm", {g.x(), w}, {{"eps", 1e-6}}), false, false);
+         }},
+        {"qk_norm",
+         [](OpGraph& g) {
+             const std::int64_t heads = g.size().heads, dim = g.size().head_dim;
+             const ValueId q = g.parameter("q.weight", {dim}), k = g.parameter("k.weight", {dim});
+             const ValueId y =
+                 g.graph().emit(ops::qk_norm(), "norm", {grouped_qkv(g, dim), q, k},
+                                {{"heads", 2 * heads}, {"kv_heads", heads}, {"head_dim", dim}, {"eps", 1e-2}});
+             return g.finish(y, false, false);
+         }},
+        {"rope", rope(false)},
+        {"rope, interleaved", rope(true)},
         {"softmax",
          [](OpGraph& g) { return g.finish(g.graph().emit(ops::softmax(), "softmax", {g.x()}), false, false); }},
         {"add, both sides of one value",
@@ -123,6 +189,8 @@ inline std::vector<OpCase> op_cases() {
          }},
         {"attention", attention(ops::attention(), true)},
         {"attention, not causal", attention(ops::attention(), false)},
+        {"attention, grouped heads", grouped_attention(ops::attention())},
+        {"explicit attention, grouped heads", grouped_attention(ops::attention_explicit())},
         {"explicit attention", attention(ops::attention_explicit(), true)},
         {"explicit attention, not causal", attention(ops::attention_explicit(), false)},
     };

@@ -19,10 +19,30 @@ TEST_CASE("Shape rules name the node, what is expected and what is found") {
                          "5 positions are asked for, the table has 4");
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::embedding(), "again", {g.x(), narrow}), GraphError,
                          "tokens must be i32 (B,T)");
-    CHECK_THROWS_MESSAGE(g.graph().emit(ops::gelu(), "act", {g.x()}, {{"activation", std::string("swish")}}),
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::activation(), "act", {g.x()}, {{"activation", std::string("swish")}}),
                          GraphError, "unknown activation 'swish'");
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::layernorm(), "norm", {g.x()}, {{"eps", 1e-5}}), GraphError,
                          "input 1 is missing");
+}
+
+TEST_CASE("B57 rotation refuses odd heads, short tables and positions of another batch") {
+    OpGraph g({2, 5, 3, 5, 11}, DType::f32);
+    const ValueId odd = g.linear("odd", g.x(), 4 * 3 * 5), even = g.linear("even", g.x(), 4 * 3 * 6);
+    CHECK_THROWS_MESSAGE(
+        g.graph().emit(ops::rope(), "rope", {odd, g.rope_table(5, 5)}, rope_attributes(6, 3, 5, false)), GraphError,
+        "head_dim must be even to be rotated in pairs, found 5");
+    CHECK_THROWS_MESSAGE(
+        g.graph().emit(ops::rope(), "rope", {even, g.rope_table(4, 6)}, rope_attributes(6, 3, 6, false)), GraphError,
+        "5 positions are asked for, the table has 4");
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::rope(), "rope", {even, g.rope_table(5, 6), g.parameter("past", {2})},
+                                        rope_attributes(6, 3, 6, false)),
+                         GraphError, "past must be i32 (2), found (2)");
+}
+
+TEST_CASE("A gated activation needs an even width") {
+    OpGraph g({2, 5, 3, 5, 11}, DType::f32);
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::gated(), "gated", {g.x()}, {{"activation", std::string("silu")}}),
+                         GraphError, "gate and up must be (...,2F), found (2, 5, 15)");
 }
 
 TEST_CASE("S1-06 attention refuses a width that its heads do not divide") {

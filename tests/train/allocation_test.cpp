@@ -48,6 +48,7 @@ TEST_CASE("the allocation hook sees what is allocated") {
 
 TEST_CASE("a training step on one thread allocates nothing") {
     for (const Config& config : {small_gpt2({"runtime.threads=1", "train.gradient_accumulation_steps=2"}),
+                                 small_gpt2(minimind_blocks({"runtime.threads=1"})),
                                  config_file("repeat_h4.json", {"runtime.threads=1"}), byte_model(1)}) {
         Trainer trainer(config);
         warm_up(trainer);

@@ -66,6 +66,12 @@ TEST_CASE("B67: so they are with accumulation") {
                   {"train.gradient_accumulation_steps=2", "train.batch_size=2", "model.num_hidden_layers=1"});
 }
 
+TEST_CASE("B67: so they are with RMSNorm, grouped heads, QK-norm, rotation and SwiGLU") {
+    check_threads(byte_model, {"model.norm=rmsnorm", "model.qk_norm=true", "model.position_embedding=rope",
+                               "model.mlp=gated", "model.hidden_act=silu", "model.num_key_value_heads=2",
+                               "model.intermediate_size=344", "train.gradient_accumulation_steps=2"});
+}
+
 TEST_CASE("B67: 50 steps of repeat_h4, with and without accumulation, on 1, 2, 3 and 8 threads") {
     const auto repeat = [](const std::vector<std::string>& overrides) {
         return config_file("repeat_h4.json", overrides);
@@ -81,15 +87,18 @@ TEST_CASE("memory reuse changes no bit: each value in its own buffer, poisoned w
               train_steps(small_gpt2(with(common, "runtime.memory_reuse=false")), 20));
     }
     CHECK(train_steps(byte_model(), 5) == train_steps(byte_model({"runtime.memory_reuse=false"}), 5));
+    CHECK(train_steps(small_gpt2(minimind_blocks()), 20) ==
+          train_steps(small_gpt2(minimind_blocks({"runtime.memory_reuse=false"})), 20));
     CHECK(train_steps(config_file("repeat_h4.json"), 20) ==
           train_steps(config_file("repeat_h4.json", {"runtime.memory_reuse=false"}), 20));
 }
 
 TEST_CASE("fusing steps changes results by rounding only") {
-    for (const std::string placement : {"pre", "post"}) {
+    for (const std::string placement : {"pre", "post", "minimind"}) {
         TrainerOptions unfused;
         unfused.fuse = false;
-        const Config config = small_gpt2({"model.norm_placement=" + placement});
+        const Config config =
+            placement == "minimind" ? small_gpt2(minimind_blocks()) : small_gpt2({"model.norm_placement=" + placement});
         const Trace a = train_steps(config, 10), b = train_steps(config, 10, std::move(unfused));
         CHECK(difference(a.losses, b.losses) <= 1e-6);
         CHECK(difference(a.norms, b.norms) <= 1e-5);

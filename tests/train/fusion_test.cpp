@@ -62,25 +62,34 @@ void check_within_rounding(const std::string& fusion, const std::vector<std::str
 TEST_CASE("fuse_loss: the loss of the gradient's step has the same bits as one computed before") {
     check_same_bits("fuse_loss", {});
     check_same_bits("fuse_loss", {"train.gradient_accumulation_steps=2"});
+    check_same_bits("fuse_loss", minimind_blocks());
 }
 
 TEST_CASE("fuse_norm_residual: the sum may be rounded once less, in one multiply-add with the product before it") {
     check_within_rounding("fuse_norm_residual", {});
+    check_within_rounding("fuse_norm_residual", minimind_blocks());
 }
 
 TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may start from or end with") {
     check_same_bits("fuse_epilogue", {"model.attention_bias=false", "model.mlp_bias=false"});
     check_within_rounding("fuse_epilogue", {});
+    check_within_rounding("fuse_epilogue", {"model.hidden_act=silu"});
+    check_within_rounding("fuse_epilogue", {"model.hidden_act=relu"});
+    check_same_bits("fuse_epilogue", minimind_blocks());
 }
 
 TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another order") {
-    for (const std::vector<std::string>& each : on_every_isa({})) {
+    // Large enough for the MLP's gradients to be fused.
+    const std::vector<std::string> wide{"model.hidden_size=192", "model.num_hidden_layers=1", "train.batch_size=1"};
+    for (const std::vector<std::string>& each : on_every_isa(wide)) {
         INFO(each.back());
         const Pair pair = with_and_without("fuse_gradient_norm", each);
         CHECK(pair.on.losses[0] == pair.off.losses[0]);
         CHECK(pair.on.norms[0] == Approx(pair.off.norms[0]).epsilon(1e-12));
+        CHECK(largest_difference(pair.on.parameters, pair.off.parameters) <= 1e-6);
     }
-    check_within_rounding("fuse_gradient_norm", {});
-    check_within_rounding("fuse_gradient_norm", {"train.gradient_accumulation_steps=2"});
-    check_within_rounding("fuse_gradient_norm", {"model.tie_word_embeddings=false", "model.lm_head_bias=true"});
+    std::vector<std::string> accumulated = wide;
+    accumulated.push_back("train.gradient_accumulation_steps=2");
+    const Pair pair = with_and_without("fuse_gradient_norm", accumulated);
+    CHECK(pair.on.norms[0] == Approx(pair.off.norms[0]).epsilon(1e-12));
 }

@@ -39,22 +39,30 @@ TEST_CASE("Recomputation changes no bit of any kind of block") {
     for (const char* kind :
          {"model.norm_placement=post", "model.norm=none", "model.residual=false", "model.mlp=none",
           "model.attention_bias=false", "model.position_embedding=none", "model.hidden_act=gelu",
+          "model.hidden_act=silu", "model.hidden_act=relu", "model.norm=rmsnorm", "model.mlp=gated",
+          "model.qk_norm=true", "model.position_embedding=rope", "model.num_key_value_heads=1", "model.head_dim=7",
           "model.tie_word_embeddings=false", "model.num_hidden_layers=1", "train.gradient_accumulation_steps=3"}) {
         INFO(kind);
         check_choices({kind});
     }
     check_choices({"model.norm=none", "model.residual=false", "model.mlp=none"});
     check_choices({}, true, DType::f64);
+    for (const bool fuse : {true, false}) check_choices(minimind_blocks(), fuse);
+    check_choices(minimind_blocks({"model.norm_placement=post", "runtime.attention=explicit"}));
 }
 
 TEST_CASE("Recomputation reads nothing that has died: dead values are poisoned") {
     for (const std::string attention : {"tiled", "explicit"}) {
         check_choices({"runtime.memory_reuse=false", "runtime.attention=" + attention});
+        check_choices(minimind_blocks({"runtime.memory_reuse=false", "runtime.attention=" + attention}));
     }
 }
 
 TEST_CASE("Recomputation on every instruction set and with single fusions off") {
-    for (const Isa isa : available_isas()) check_choices({"runtime.isa=" + std::string(to_string(isa))});
+    for (const Isa isa : available_isas()) {
+        check_choices({"runtime.isa=" + std::string(to_string(isa))});
+        check_choices(minimind_blocks({"runtime.isa=" + std::string(to_string(isa))}));
+    }
     for (const char* fusion : {"loss", "epilogue", "norm_residual", "gradient_norm"}) {
         check_choices({std::string("runtime.fuse_") + fusion + "=false"});
     }

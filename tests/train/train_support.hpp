@@ -29,6 +29,17 @@ inline Config small_gpt2(const std::vector<std::string>& overrides = {}) {
                         "small_gpt2", overrides);
 }
 
+/// What makes small_gpt2's blocks those of MiniMind and Qwen3: RMSNorm, grouped heads of a width of their own with
+/// QK-norm and rotation, SwiGLU, no biases.
+inline std::vector<std::string> minimind_blocks(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all{"model.norm=rmsnorm",  "model.qk_norm=true",         "model.position_embedding=rope",
+                                 "model.mlp=gated",     "model.hidden_act=silu",      "model.num_key_value_heads=1",
+                                 "model.head_dim=10",   "model.intermediate_size=37", "model.attention_bias=false",
+                                 "model.mlp_bias=false"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
 /// Batches that a test wrote down: batch i is rows i*B.. of `inputs` and `targets`, which are repeated without end when
 /// `epoch_rows` is 0.
 class WrittenRows final : public BatchSource {

@@ -11,9 +11,10 @@ template <class T>
 struct ElementwiseKernels {
     /// y = a + b
     void (*add)(const T* a, const T* b, T* y, std::int64_t begin, std::int64_t end);
-    /// y = activation(x); the right limits at large |x|: gelu(-big) = 0, gelu(big) = big, gelu(+-inf) = inf, 0.
+    /// y = activation(x); the right limits at large |x|: gelu(-big) = 0, gelu(big) = big, gelu(+-inf) = inf, 0; silu
+    /// and relu the same.
     void (*activation_forward)(Activation kind, const T* x, T* y, std::int64_t begin, std::int64_t end);
-    /// dx = dy activation'(x); the derivative is exactly 0 or 1 for |x| >= 20, never NaN.
+    /// dx = dy activation'(x); gelu's derivative is exactly 0 or 1 for |x| >= 20, none is NaN at +-inf.
     void (*activation_backward)(Activation kind, const T* x, const T* dy, T* dx, std::int64_t begin, std::int64_t end);
     /// y = value
     void (*fill)(T* y, T value, std::int64_t begin, std::int64_t end);

@@ -1,41 +1,10 @@
 #include <cmath>
-#include <numbers>
 
+#include "kernels/elementwise/activation_ref.hpp"
 #include "kernels/families.hpp"
 
 namespace causeway::kernels::reference {
 namespace {
-
-/// Where GELU has become 0 or x to the last bit, and its derivative 0 or 1.
-constexpr double gelu_limit = 20;
-
-template <class T>
-T tanh_argument(T x) {
-    return static_cast<T>(std::numbers::sqrt2 * std::numbers::inv_sqrtpi) * (x + static_cast<T>(0.044715) * x * x * x);
-}
-
-template <class T>
-T activate(Activation kind, T x) {
-    if (kind == Activation::none) return x;
-    if (x <= -gelu_limit) return 0;
-    if (kind == Activation::gelu_tanh) return T{0.5} * x * (1 + std::tanh(tanh_argument(x)));
-    return T{0.5} * x * (1 + std::erf(x / static_cast<T>(std::numbers::sqrt2)));
-}
-
-template <class T>
-T gradient(Activation kind, T x) {
-    if (kind == Activation::none) return 1;
-    if (x <= -gelu_limit) return 0;
-    if (x >= gelu_limit) return 1;
-    constexpr double sqrt_2_over_pi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-    if (kind == Activation::gelu_tanh) {
-        const T tanh = std::tanh(tanh_argument(x));
-        const T slope = static_cast<T>(sqrt_2_over_pi) * (1 + static_cast<T>(3 * 0.044715) * x * x);
-        return T{0.5} * (1 + tanh) + T{0.5} * x * (1 - tanh * tanh) * slope;
-    }
-    const T density = static_cast<T>(0.5 * sqrt_2_over_pi) * std::exp(T{-0.5} * x * x);
-    return T{0.5} * (1 + std::erf(x / static_cast<T>(std::numbers::sqrt2))) + x * density;
-}
 
 template <class T>
 void add(const T* a, const T* b, T* y, std::int64_t begin, std::int64_t end) {
@@ -49,7 +18,7 @@ void activation_forward(Activation kind, const T* x, T* y, std::int64_t begin, s
 
 template <class T>
 void activation_backward(Activation kind, const T* x, const T* dy, T* dx, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) dx[i] = dy[i] * gradient(kind, x[i]);
+    for (std::int64_t i = begin; i < end; ++i) dx[i] = dy[i] * activation_slope(kind, x[i]);
 }
 
 template <class T>

@@ -1,5 +1,5 @@
+#include "kernels/elementwise/activate.hpp"
 #include "kernels/families.hpp"
-#include "kernels/vec_math.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 namespace {
@@ -19,26 +19,15 @@ void add(const float* a, const float* b, float* y, std::int64_t begin, std::int6
 }
 
 void activation_forward(Activation kind, const float* x, float* y, std::int64_t begin, std::int64_t end) {
-    switch (kind) {
-        case Activation::none:
-            return map([](Vec v) { return v; }, y, begin, end, x);
-        case Activation::gelu_tanh:
-            return map([](Vec v) { return gelu_tanh(v); }, y, begin, end, x);
-        case Activation::gelu_erf:
-            return map([](Vec v) { return gelu_erf(v); }, y, begin, end, x);
-    }
+    with_activation(kind,
+                    [=](auto k) { map([](Vec v) { return activate<decltype(k)::value>(v); }, y, begin, end, x); });
 }
 
 void activation_backward(Activation kind, const float* x, const float* dy, float* dx, std::int64_t begin,
                          std::int64_t end) {
-    switch (kind) {
-        case Activation::none:
-            return map([](Vec d) { return d; }, dx, begin, end, dy);
-        case Activation::gelu_tanh:
-            return map([](Vec v, Vec d) { return d * gelu_tanh_gradient(v); }, dx, begin, end, x, dy);
-        case Activation::gelu_erf:
-            return map([](Vec v, Vec d) { return d * gelu_erf_gradient(v); }, dx, begin, end, x, dy);
-    }
+    with_activation(kind, [=](auto k) {
+        map([](Vec v, Vec d) { return d * activation_slope<decltype(k)::value>(v); }, dx, begin, end, x, dy);
+    });
 }
 
 void fill(float* y, float value, std::int64_t begin, std::int64_t end) {

@@ -2,9 +2,9 @@
 
 // What happens to a finished register tile that cannot go straight to C.
 
+#include "kernels/elementwise/activate.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/gemm/microkernel.hpp"
-#include "kernels/vec_math.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
@@ -36,13 +36,6 @@ inline void prefetch_operands(const GemmArgs<float>& args, std::int64_t row, std
             __builtin_prefetch(args.c + at, 1, 3);
         }
     }
-}
-
-template <Activation activation>
-inline Vec activate(Vec x) {
-    if constexpr (activation == Activation::gelu_tanh) return gelu_tanh(x);
-    if constexpr (activation == Activation::gelu_erf) return gelu_erf(x);
-    return x;
 }
 
 /// One row; `whole` says that its columns are tile_cols, so that no access needs a mask.
@@ -77,14 +70,7 @@ inline void finish_rows(const GemmArgs<float>& args, const Waiting& waiting) {
 }
 
 inline void finish(const GemmArgs<float>& args, const Waiting& waiting) {
-    switch (args.epilogue.activation) {
-        case Activation::none:
-            return finish_rows<Activation::none>(args, waiting);
-        case Activation::gelu_tanh:
-            return finish_rows<Activation::gelu_tanh>(args, waiting);
-        case Activation::gelu_erf:
-            return finish_rows<Activation::gelu_erf>(args, waiting);
-    }
+    with_activation(args.epilogue.activation, [&](auto kind) { finish_rows<decltype(kind)::value>(args, waiting); });
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA

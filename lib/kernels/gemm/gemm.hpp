@@ -5,8 +5,9 @@
 namespace causeway::kernels {
 
 /// The activation a GEMM epilogue or an elementwise kernel applies. gelu_tanh: 0.5 x (1 + tanh(sqrt(2/pi)(x + 0.044715
-/// x^3))); gelu_erf: 0.5 x (1 + erf(x / sqrt 2)) (Hendrycks, Gimpel: "Gaussian Error Linear Units", 2016).
-enum class Activation { none, gelu_tanh, gelu_erf };
+/// x^3))); gelu_erf: 0.5 x (1 + erf(x / sqrt 2)) (Hendrycks, Gimpel: "Gaussian Error Linear Units", 2016);
+/// silu: x / (1 + exp(-x)); relu: max(x, 0), with derivative 0 at 0.
+enum class Activation { none, gelu_tanh, gelu_erf, silu, relu };
 
 /// What happens to a finished element acc of C, in this order:
 ///   acc += bias[n]; pre_activation[m, n] = acc; acc = activation(acc); acc += residual[m, n]; C = acc (or C += acc).

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cmath>
 
+#include "kernels/elementwise/activation_ref.hpp"
 #include "kernels/families.hpp"
 
 namespace causeway::kernels::reference {
@@ -9,22 +9,6 @@ namespace {
 // Small tiles, so that tests of tile ranges meet many of them.
 constexpr std::int64_t tile_rows = 8;
 constexpr std::int64_t tile_cols = 8;
-
-template <class T>
-T activate(Activation kind, T x) {
-    const T half = static_cast<T>(0.5);
-    switch (kind) {
-        case Activation::none:
-            return x;
-        case Activation::gelu_tanh: {
-            const T scale = static_cast<T>(0.79788456080286535588);  // sqrt(2 / pi)
-            return half * x * (1 + std::tanh(scale * (x + static_cast<T>(0.044715) * x * x * x)));
-        }
-        case Activation::gelu_erf:
-            return half * x * std::erfc(-x * static_cast<T>(0.70710678118654752440));
-    }
-    return x;
-}
 
 template <class T>
 void finish(const GemmArgs<T>& args, std::int64_t row, std::int64_t col, T value) {

@@ -4,7 +4,8 @@
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 
-// y = x Phi(x), or its tanh approximation (Hendrycks, Gimpel 2016);  dx = dy (Phi(x) + x phi(x)).
+// gelu: y = x Phi(x), or its tanh approximation (Hendrycks, Gimpel 2016);  dx = dy (Phi(x) + x phi(x)).
+// silu: y = x s(x), s(x) = 1 / (1 + exp(-x));  dx = dy (s + x s (1 - s)).   relu: y = max(x, 0);  dx = dy where x > 0.
 
 namespace causeway::ops {
 namespace {
@@ -19,7 +20,7 @@ Cost cost(const Graph& graph, const Node& node) { return streaming_cost(graph, n
 void backward(BackwardContext& context) {
     const ValueId dy = context.output_gradient(0);
     if (!dy || !context.wants_gradient(0)) return;
-    context.give_gradient(0, context.graph().emit(gelu_backward(), context.node().name + ".backward",
+    context.give_gradient(0, context.graph().emit(activation_backward(), context.node().name + ".backward",
                                                   {context.node().input(0), dy}, context.node().attributes));
 }
 
@@ -65,19 +66,23 @@ kernels::Activation activation_of(const Attributes& attributes) {
     const std::string& name = attributes.get<std::string>("activation");
     if (name == "none") return kernels::Activation::none;
     if (name == "gelu") return kernels::Activation::gelu_erf;
-    require(name == "gelu_new", fmt::format("unknown activation '{}'; expected none, gelu or gelu_new", name));
-    return kernels::Activation::gelu_tanh;
+    if (name == "gelu_new") return kernels::Activation::gelu_tanh;
+    if (name == "silu") return kernels::Activation::silu;
+    require(name == "relu", fmt::format("unknown activation '{}'; expected none, gelu, gelu_new, silu or relu", name));
+    return kernels::Activation::relu;
 }
 
-const OpDef& gelu() {
-    static const OpDef def{"gelu", "Gaussian error linear unit", infer, backward, cost, nullptr, lower};
+const OpDef& activation() {
+    static const OpDef def{"activation", "gelu, silu or relu, element by element", infer, backward, cost, nullptr,
+                           lower};
     return def;
 }
 
-const OpDef& gelu_backward() {
-    static const OpDef def{
-        "gelu_backward", "dy times the derivative of gelu", infer_backward, nullptr, backward_cost, nullptr,
-        lower_backward};
+const OpDef& activation_backward() {
+    static const OpDef def{"activation_backward", "dy times the derivative of the activation",
+                           infer_backward,        nullptr,
+                           backward_cost,         nullptr,
+                           lower_backward};
     return def;
 }
 
