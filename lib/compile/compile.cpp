@@ -27,6 +27,9 @@ CausalLmOptions model_options(const Config& config, const CompileOptions& option
     model.dtype = options.dtype;
     model.attention = options.mode == Mode::inspect ? AttentionPath::explicit_weights : config.runtime.attention;
     model.head = head_of(options.mode);
+    model.dropout = options.dropout.value_or(options.mode == Mode::train);
+    model.attention_mask = options.attention_mask;
+    model.mask = options.mask;
     return model;
 }
 

@@ -156,13 +156,6 @@ void only_what_is_built(const Config& config, const std::string& origin) {
         bool asked;
     };
     const Feature features[] = {
-        {"model.position_embedding", model.position_embedding == PositionKind::alibi},
-        {"model.causal", !model.causal},
-        {"model.sliding_window", model.sliding_window != 0},
-        {"model.attention_scale", model.attention_scale != 0},
-        {"model.attention_dropout", model.attention_dropout != 0},
-        {"model.embd_pdrop", model.embd_pdrop != 0},
-        {"model.resid_pdrop", model.resid_pdrop != 0},
         {"model.num_experts", model.num_experts != 0},
     };
     for (const Feature& feature : features) {
