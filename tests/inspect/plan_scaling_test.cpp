@@ -119,7 +119,8 @@ TEST_CASE("A group's time is that of a walk over its tiles", "[inspect]") {
 
 TEST_CASE("A plan of more tiles than anyone could walk over is predicted too", "[inspect]") {
     const ExecutionPlan plan = plan_of({step_of("huge", std::int64_t{1} << 45, 4e6), step_of("none", 3, 0)});
-    for (const CoreScaling& on : predict_scaling(plan, cores).front().cores) CHECK(on.speed_up == Approx(on.cores));
+    const PartScaling part = predict_scaling(plan, cores).front();
+    for (const CoreScaling& on : part.cores) CHECK(on.speed_up == Approx(on.cores));
 }
 
 TEST_CASE("No number of cores makes a plan faster than its span, or more than that many times as fast", "[inspect]") {

@@ -124,7 +124,7 @@ TEST_CASE("B63 a write that fails leaves the old file and no temporary one") {
                          "no/such/file: cannot create a file beside it: No such file or directory");
     std::filesystem::create_directory(folder.path() / "taken");
     CHECK_THROWS_MESSAGE(write_text_atomically(folder.file("taken"), "x"), IoError,
-                         "taken: cannot replace: Is a directory");
+                         "taken: cannot write: Is a directory");
     CHECK(files_in(folder) == 2);
 }
 
