@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstddef>
 #include <cstdio>
+#include <iostream>
 #include <optional>
 #include <string_view>
 
@@ -132,9 +134,24 @@ int run(const Options& options) {
     setup.peak_flops_per_second = measure_flop_peak(one, setup.kernels->isa);
     describe_run();
     bench::register_cases();
-    benchmark::RunSpecifiedBenchmarks();
+    const std::size_t cases = benchmark::RunSpecifiedBenchmarks();
     benchmark::Shutdown();
+    if (cases == 0) {
+        std::fputs(
+            "causeway_bench: no case ran: --benchmark_filter matches none, or is no regular expression; "
+            "--benchmark_list_tests names all\n",
+            stderr);
+        return 1;
+    }
     return 0;
+}
+
+/// What was printed must have got there: otherwise the work was for nothing.
+int check_output(int code) {
+    std::cout.flush();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
+    std::fputs("causeway_bench: cannot write to standard output\n", stderr);
+    return 1;
 }
 
 }  // namespace
@@ -143,7 +160,7 @@ int main(int argc, char** argv) {
     const Options options = take_options(argc, argv);
     if (options.help) {
         std::fputs(usage, stdout);
-        return 0;
+        return check_output(0);
     }
     if (thread_count(options.threads) == 0) {
         std::fprintf(stderr, "causeway_bench: --threads: found \"%s\", expected a number from 1 to 1024\n",
@@ -153,7 +170,7 @@ int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
     try {
-        return run(options);
+        return check_output(run(options));
     } catch (const Error& error) {
         std::fprintf(stderr, "causeway_bench: %s\n", error.what());
         return 1;

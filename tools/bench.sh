@@ -56,12 +56,13 @@ while [[ $# -gt 0 ]]; do
         shift
         ;;
     --out)
-        [[ $# -gt 1 ]] || die "bench.sh: --out needs a folder"
+        [[ -n ${2:-} ]] || die "bench.sh: --out needs a folder"
         out=$2
         shift
         ;;
     --help | -h) print_help "$0" && exit ;;
     *)
+        [[ -n $1 ]] || die "bench.sh: found an empty argument, expected an option or a family: ${families[*]}"
         [[ -n ${filter[$1]:-} ]] || die "bench.sh: $1 is neither an option nor a family; there are: ${families[*]}"
         chosen+=("$1")
         ;;

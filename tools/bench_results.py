@@ -5,7 +5,7 @@ usage: tools/bench_results.py DIR [--into FILE]
 
 DIR holds one JSON file a family (DIR/softmax.json), as tools/bench.sh writes them. Prints all tables; with --into, the
 sections of FILE between `<!-- results: FAMILY -->` and `<!-- end -->` are replaced instead, those of families that DIR
-has no file of are left as they are.
+has no file of are left as they are. A family of DIR that FILE has no section for is an error, and FILE stays as it is.
 
 example: tools/bench_results.py build/bench --into docs/performance.md
 """
@@ -42,9 +42,21 @@ class Case:
         return self.counters.get("GB/s", 0) * self.best_ns
 
 
+class ResultsError(Exception):
+    """What is to be read cannot be; the message names the file."""
+
+
 def read_family(path):
     """(context, cases in the order of the program) of one file of Google Benchmark."""
-    data = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return parse_family(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise ResultsError(f"{path}: cannot be read as JSON: {error}") from error
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ResultsError(f"{path}: is no output of causeway_bench: {type(error).__name__}: {error}") from error
+
+
+def parse_family(data):
     repetitions = {}
     for row in data["benchmarks"]:
         if row.get("run_type") == "iteration":
@@ -131,11 +143,19 @@ def sections(results):
     return texts
 
 
+SECTION = re.compile(r"<!-- results: (\w+) -->.*?<!-- end -->", flags=re.DOTALL)
+
+
+def missing_sections(page, texts):
+    found = {match.group(1) for match in SECTION.finditer(page)}
+    return [name for name in texts if name not in found]
+
+
 def replace_sections(page, texts):
     def replaced(match):
         text = texts.get(match.group(1))
         return match.group(0) if text is None else f"<!-- results: {match.group(1)} -->\n\n{text}\n\n<!-- end -->"
-    return re.sub(r"<!-- results: (\w+) -->.*?<!-- end -->", replaced, page, flags=re.DOTALL)
+    return SECTION.sub(replaced, page)
 
 
 def main():
@@ -143,15 +163,26 @@ def main():
     parser.add_argument("folder", metavar="DIR", type=pathlib.Path)
     parser.add_argument("--into", metavar="FILE", type=pathlib.Path)
     arguments = parser.parse_args()
-    results = read_results(arguments.folder)
+    try:
+        write_results(arguments.folder, arguments.into)
+    except (ResultsError, OSError) as error:
+        sys.exit(f"bench_results.py: {error}")
+
+
+def write_results(folder, into):
+    results = read_results(folder)
     if not results:
-        sys.exit(f"bench_results.py: no results in {arguments.folder}: expected files such as softmax.json")
+        raise ResultsError(f"no results in {folder}: expected files such as softmax.json")
     texts = sections(results)
-    if arguments.into:
-        page = arguments.into.read_text(encoding="utf-8")
-        arguments.into.write_text(replace_sections(page, texts), encoding="utf-8")
-    else:
+    if not into:
         print("\n\n".join(f"## {name}\n\n{text}" for name, text in texts.items()))
+        return
+    page = into.read_text(encoding="utf-8")
+    missing = missing_sections(page, texts)
+    if missing:
+        raise ResultsError(f"{into}: has no section for {', '.join(missing)}: expected "
+                           f"`<!-- results: {missing[0]} -->` ... `<!-- end -->`")
+    into.write_text(replace_sections(page, texts), encoding="utf-8")
 
 
 if __name__ == "__main__":

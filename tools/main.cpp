@@ -118,8 +118,6 @@ class Program {
     int execute(const Command& command) const {
         try {
             return command.run();
-        } catch (const OutputError&) {
-            throw;
         } catch (const std::bad_alloc&) {
             complain(name_of(&command), "out of memory");
         } catch (const std::exception& error) {

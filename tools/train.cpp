@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <chrono>
 #include <memory>
 
 #include "base/cpu.hpp"
@@ -11,13 +11,13 @@
 #include "config/config.hpp"
 #include "inspect/machine.hpp"
 #include "inspect/units.hpp"
-#include "io/atomic_file.hpp"
 #include "io/run_folder.hpp"
 #include "output.hpp"
 #include "stop_signal.hpp"
 #include "text.hpp"
 #include "train/metrics.hpp"
 #include "train/trainer.hpp"
+#include "train_files.hpp"
 #include "train_progress.hpp"
 #include "train_watch.hpp"
 
@@ -27,7 +27,7 @@ namespace {
 constexpr const char* footer =
     "DIR receives metrics.jsonl (one object a step), config.json (every field, as resolved) and model.safetensors.\n"
     "Ctrl-C (SIGINT) and SIGTERM end the run after the current step with what was learned saved; exit code 130 or\n"
-    "143. A second one ends it at once.\n"
+    "143. A second one ends it at once. A trace that cannot be written does not end it; the exit code is 1 then.\n"
     "\n"
     "Examples:\n"
     "  causeway train configs/kjv_bytes.json --out build/runs/kjv_bytes\n"
@@ -47,34 +47,6 @@ struct Arguments {
     TrainWatchOptions watch;
 };
 
-std::vector<std::string> files_of(const RunFolder& run) { return {run.config(), run.metrics(), run.parameters()}; }
-
-/// Refuses a folder that holds a run, unless it is to be replaced.
-void check_folder(const RunFolder& run, bool overwrite) {
-    if (run.folder.empty()) throw IoError("--out: is empty, expected a folder for the run");
-    std::error_code ignored;
-    if (std::filesystem::exists(run.folder, ignored) && !std::filesystem::is_directory(run.folder, ignored)) {
-        throw IoError(fmt::format("{}: exists and is no folder, expected one for the run (--out)", run.folder));
-    }
-    if (overwrite) return;
-    for (const std::string& file : files_of(run)) {
-        if (std::filesystem::exists(file, ignored)) {
-            throw IoError(fmt::format("{}: holds a run already ({}); --overwrite replaces it, or choose another --out",
-                                      run.folder, std::filesystem::path(file).filename().string()));
-        }
-    }
-}
-
-/// Makes the folder, empty of an older run, with the config of this one. What is to be written at the end must be
-/// writable now.
-void begin_run(const RunFolder& run, const Config& config, const std::string& trace) {
-    make_folder(run.folder);
-    if (!trace.empty()) const AtomicFile trial(trace);
-    std::error_code ignored;
-    for (const std::string& file : files_of(run)) std::filesystem::remove(file, ignored);
-    write_text_atomically(run.config(), to_json(config));
-}
-
 std::string plural(std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -86,14 +58,25 @@ std::string model_text(const ModelConfig& model, std::int64_t parameters) {
 }
 
 /// All plans share one arena: the largest decides.
-std::int64_t memory_of(const train::Trainer& trainer) {
+std::size_t memory_of(const train::Trainer& trainer) {
     std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
-    if (trainer.config().data.source != DataSource::text)
-        bytes = std::max(bytes, trainer.plan("logits").memory.total());
-    return bytes;
+    if (!reads_text(trainer.config())) bytes = std::max(bytes, trainer.plan("logits").memory.total());
+    return static_cast<std::size_t>(bytes);
 }
 
-std::string start_text(const Arguments& arguments, train::Trainer& trainer, std::size_t available, double peak) {
+/// What training takes, and what of it goes to watching, of what there is.
+struct MemoryUse {
+    std::size_t total = 0, watching = 0, available = 0;
+};
+
+std::string memory_text(const MemoryUse& memory) {
+    std::string text = fmt::format("memory  {} of {} available", bytes_text(static_cast<double>(memory.total)),
+                                   bytes_text(static_cast<double>(memory.available)));
+    if (memory.watching > 0) text += fmt::format(", {} for --trace", bytes_text(static_cast<double>(memory.watching)));
+    return text + "\n";
+}
+
+std::string start_text(const Arguments& arguments, train::Trainer& trainer, const MemoryUse& memory, double peak) {
     const Config& config = trainer.config();
     const ExecutionPlan& plan = trainer.plan("train");
     const std::int64_t micro_batches = config.train.gradient_accumulation_steps;
@@ -101,8 +84,7 @@ std::string start_text(const Arguments& arguments, train::Trainer& trainer, std:
                                    arguments.init_from.empty() ? "" : " from " + arguments.init_from);
     text += fmt::format("model   {}\n", model_text(config.model, trainer.parameter_count()));
     text += fmt::format("data    {}\n", trainer.data_description());
-    text += fmt::format("memory  {} of {} available\n", bytes_text(static_cast<double>(memory_of(trainer))),
-                        bytes_text(static_cast<double>(available)));
+    text += memory_text(memory);
     text += fmt::format("plan    {} steps in {} groups, {}FLOP a training step\n", plan.steps.size(),
                         plan.groups.size(), quantity_text(trainer.flops_per_step()));
     text += fmt::format("machine {}, {} on {}, measured peak {}FLOP/s\n", cpu_model(), to_string(plan.isa),
@@ -124,11 +106,13 @@ std::string summary_text(const train::RunResult& result, std::int64_t steps, con
 /// through after what was learned is saved.
 class TrainingRun {
   public:
-    TrainingRun(train::Trainer& trainer, const RunFolder& run, const RunFacts& facts, const Arguments& arguments)
+    TrainingRun(train::Trainer& trainer, const RunFolder& run, const RunFacts& facts, TrainWatch& watch,
+                StopSignal& signal, bool quiet)
         : trainer_(trainer),
           run_(run),
-          quiet_(arguments.quiet),
-          watch_(trainer, arguments.watch),
+          quiet_(quiet),
+          watch_(watch),
+          signal_(signal),
           metrics_(run.metrics()),
           display_(facts, stdout_is_terminal(), stdout_has_colour()) {}
 
@@ -137,22 +121,31 @@ class TrainingRun {
         hooks.stop = &signal_.flag();
         hooks.on_step = [this](const train::Progress& progress) {
             metrics_.write(progress);
-            watch_.after_step(progress);
+            warn(watch_.after_step(progress));
             say([&] { display_.show(progress); });
+        };
+        const auto begin = std::chrono::steady_clock::now();
+        const auto seconds = [begin] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         };
         train::RunResult result;
         try {
             result = trainer_.run(hooks);
         } catch (const Error& error) {
-            save_after(error);
-            throw;
+            const double taken = seconds();
+            const std::string lost = save_after(error);
+            show_watched(taken);
+            if (lost.empty()) throw;
+            throw IoError(lost);
         }
-        trainer_.save(run_.folder);
-        say([&] { display_.finish(); });
-        say([&] { print(summary_text(result, trainer_.steps_done(), run_.folder)); });
-        const std::string seen = watch_.finish(result);
-        say_always([&] { print(seen); });
-        return outcome();
+        const double taken = seconds();
+        if (trainer_.steps_done() > 0) {
+            trainer_.save(run_.folder);
+            say([&] { display_.finish(); });
+            say([&] { print(summary_text(result, trainer_.steps_done(), run_.folder)); });
+        }
+        show_watched(taken);
+        return outcome(result);
     }
 
   private:
@@ -173,32 +166,56 @@ class TrainingRun {
         }
     }
 
-    void save_after(const Error& error) {
+    /// On standard error, below what is being redrawn.
+    void warn(const std::string& trouble) {
+        if (trouble.empty()) return;
         say([&] { display_.finish(); });
-        if (trainer_.steps_done() == 0) return;
+        complain("causeway train", trouble);
+    }
+
+    /// After a run of that many seconds: the rest of the trace, and the profile.
+    void show_watched(double run_seconds) {
+        warn(watch_.after_run());
+        if (lost_output_.empty()) say_always([&] { print(watch_.profile(run_seconds)); });
+    }
+
+    /// What is to be said when what was learned cannot be saved.
+    std::string save_after(const Error& error) {
+        say([&] { display_.finish(); });
+        if (trainer_.steps_done() == 0) return "";
         try {
             trainer_.save(run_.folder);
+            return "";
         } catch (const Error& second) {
-            throw IoError(fmt::format("{}; and what was learned cannot be saved: {}", error.what(), second.what()));
+            return fmt::format("{}; and what was learned cannot be saved: {}", error.what(), second.what());
         }
     }
 
-    int outcome() const {
+    int outcome(const train::RunResult& result) const {
         if (!lost_output_.empty()) {
-            throw OutputError(fmt::format("{}; stopped after step {}, saved in {}", lost_output_, trainer_.steps_done(),
-                                          run_.folder));
+            const std::int64_t steps = trainer_.steps_done();
+            const std::string end = result.stopped ? fmt::format("stopped after step {}", steps)
+                                                   : fmt::format("done after {}", plural(steps, "step"));
+            throw OutputError(fmt::format("{}; {}, saved in {}", lost_output_, end, run_.folder));
         }
-        if (signal_.number() == 0) return exit_success;
-        complain("causeway train", fmt::format("ended by {} after step {}, saved in {}", signal_.name(),
-                                               trainer_.steps_done(), run_.folder));
+        if (signal_.number() == 0) return watch_.failed() ? exit_failure : exit_success;
+        complain("causeway train", signal_text(result));
         return 128 + signal_.number();
+    }
+
+    std::string signal_text(const train::RunResult& result) const {
+        if (trainer_.steps_done() == 0) return fmt::format("ended by {} before the first step", signal_.name());
+        if (!result.stopped)
+            return fmt::format("{} came after the last step; saved in {}", signal_.name(), run_.folder);
+        return fmt::format("ended by {} after step {}, saved in {}", signal_.name(), trainer_.steps_done(),
+                           run_.folder);
     }
 
     train::Trainer& trainer_;
     RunFolder run_;
     bool quiet_;
-    TrainWatch watch_;
-    StopSignal signal_;
+    TrainWatch& watch_;
+    StopSignal& signal_;
     train::MetricsWriter metrics_;
     TrainProgress display_;
     std::string lost_output_;
@@ -217,17 +234,23 @@ void load_start(const Arguments& arguments, train::Trainer& trainer) {
 }
 
 int run_train(const Arguments& arguments) {
-    const RunFolder run{arguments.out};
     const Config config = config_of(arguments);
-    check_folder(run, arguments.overwrite);
-    const std::size_t available = available_memory();
+    const TrainFiles files{{arguments.out}, arguments.config, arguments.watch.trace, arguments.overwrite};
+    check_files(files, config);
+    MemoryUse memory;
+    memory.available = available_memory();
     train::Trainer trainer(config);
     load_start(arguments, trainer);
+    const std::size_t model = memory_of(trainer);
+    memory.watching = check_watch_memory(trainer, arguments.watch, model, memory.available);
+    memory.total = model + memory.watching;
+    TrainWatch watch(trainer, arguments.watch);
     const RunFacts facts{config.train.max_steps, config.train.log_every, trainer.flops_per_step(),
                          arguments.quiet ? 0 : measure_flop_peak(trainer.plan("train").isa, trainer.threads())};
-    if (!arguments.quiet) print(start_text(arguments, trainer, available, facts.peak_flops_per_second));
-    begin_run(run, config, arguments.watch.trace);
-    return TrainingRun(trainer, run, facts, arguments)();
+    if (!arguments.quiet) print(start_text(arguments, trainer, memory, facts.peak_flops_per_second));
+    StopSignal signal;  // before the first file
+    begin_run(files, config);
+    return TrainingRun(trainer, files.run, facts, watch, signal, arguments.quiet)();
 }
 
 }  // namespace

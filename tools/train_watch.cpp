@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <new>
 
+#include "causeway/error.hpp"
 #include "command.hpp"
 #include "inspect/machine.hpp"
+#include "inspect/units.hpp"
 #include "io/atomic_file.hpp"
 
 namespace causeway::cli {
@@ -22,6 +26,12 @@ TimelineWindow window_of(const train::Trainer& trainer, std::int64_t steps) {
     return window;
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+std::string check_name(const std::string& file) { return file.empty() ? "is empty, expected a file to write" : ""; }
+
 }  // namespace
 
 void add_watch_options(CLI::App* app, TrainWatchOptions& options) {
@@ -30,12 +40,27 @@ void add_watch_options(CLI::App* app, TrainWatchOptions& options) {
     CLI::Option* trace = app->add_option("--trace", options.trace,
                                          "Write what ran when on which thread, for https://ui.perfetto.dev or "
                                          "chrome://tracing")
-                             ->type_name("FILE");
+                             ->type_name("FILE")
+                             ->check(CLI::Validator(check_name, ""));
     app->add_option("--trace-steps", options.trace_steps, "Training steps in it, the first one left out")
         ->type_name("N")
         ->check(whole_number<std::int64_t>(1, 1000))
         ->capture_default_str()
         ->needs(trace);
+}
+
+std::size_t check_watch_memory(train::Trainer& trainer, const TrainWatchOptions& options, std::size_t taken,
+                               std::size_t available) {
+    if (options.trace.empty()) return 0;
+    const std::size_t needed = RunTimeline::memory_bytes(trainer.runtime(), window_of(trainer, options.trace_steps));
+    const std::size_t limit = trainer.config().runtime.memory_limit_bytes();
+    const std::size_t most = limit > 0 ? limit : available;
+    if (taken <= most && needed <= most - taken) return needed;
+    throw CapacityError(fmt::format(
+        "--trace-steps {}: recording them takes {} beside {} for the model, expected at most "
+        "{} in all ({}); fewer steps take less",
+        options.trace_steps, bytes_text(static_cast<double>(needed)), bytes_text(static_cast<double>(taken)),
+        bytes_text(static_cast<double>(most)), limit > 0 ? "runtime.memory_limit_mb" : "the memory available"));
 }
 
 TrainWatch::TrainWatch(train::Trainer& trainer, const TrainWatchOptions& options)
@@ -44,23 +69,41 @@ TrainWatch::TrainWatch(train::Trainer& trainer, const TrainWatchOptions& options
     if (!options.trace.empty()) timeline_.emplace(trainer.runtime(), window_of(trainer, options.trace_steps));
 }
 
-void TrainWatch::after_step(const train::Progress& progress) {
+std::string TrainWatch::after_step(const train::Progress& progress) {
     if (profile_) {
         profile_->add_step(progress.step.seconds);
         if (progress.validation) profile_->add_evaluation(progress.validation->seconds);
     }
-    if (timeline_ && timeline_->complete()) write_trace();
+    return timeline_ && timeline_->complete() ? write_trace() : "";
 }
 
-std::string TrainWatch::finish(const train::RunResult& result) {
-    if (timeline_) write_trace();
-    return profile_ ? profile_->text(result.seconds, measure_machine(trainer_.threads())) : "";
+std::string TrainWatch::after_run() {
+    if (!timeline_) return "";
+    const auto begin = Clock::now();
+    std::string trouble = write_trace();
+    seconds_after_run_ = seconds_since(begin);
+    return trouble;
+}
+
+std::string TrainWatch::profile(double run_seconds) const {
+    return profile_ ? profile_->text(run_seconds + seconds_after_run_, measure_machine(trainer_.threads())) : "";
 }
 
 /// And ends the recording.
-void TrainWatch::write_trace() {
-    write_text_atomically(options_.trace, timeline_->json());
+std::string TrainWatch::write_trace() {
+    const auto begin = Clock::now();
+    std::string trouble;
+    try {
+        write_text_atomically(options_.trace, timeline_->json());
+    } catch (const Error& error) {
+        trouble = fmt::format("--trace: {}", error.what());
+    } catch (const std::bad_alloc&) {
+        trouble = fmt::format("--trace: {}: out of memory", options_.trace);
+    }
     timeline_.reset();
+    failed_ = failed_ || !trouble.empty();
+    if (profile_) profile_->add_trace(seconds_since(begin));
+    return trouble;
 }
 
 }  // namespace causeway::cli

@@ -20,25 +20,38 @@ bool append(std::vector<T>& items, const T& item) {
     return true;
 }
 
+/// Entries that a window takes at most: of runs, of groups, and of each thread's tiles.
+struct Room {
+    std::size_t runs = 0, groups = 0, tile_runs = 0;
+};
+
+Room room_for(const ExecutionPlan& plan, int threads, const TimelineWindow& window) {
+    Room room;
+    for (const Phase phase : all_phases) {
+        const PhaseRange& range = plan.range(phase);
+        const auto times = static_cast<std::size_t>(window.count * (phase == Phase::step ? window.micro_batches : 1));
+        room.runs += times;
+        room.groups += times * static_cast<std::size_t>(range.group_count);
+        for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
+            room.tile_runs += times * most_tile_runs(plan.groups[static_cast<std::size_t>(g)], threads);
+        }
+    }
+    return room;
+}
+
 }  // namespace
+
+std::size_t TimelineRecorder::memory_bytes(const ExecutionPlan& plan, int threads, const TimelineWindow& window) {
+    const Room room = room_for(plan, threads, window);
+    return room.runs * sizeof(Run) + (room.groups + room.tile_runs * static_cast<std::size_t>(threads)) * sizeof(Span);
+}
 
 TimelineRecorder::TimelineRecorder(const ExecutionPlan& plan, int threads, const TimelineWindow& window)
     : plan_(plan), window_(window), tiles_(static_cast<std::size_t>(threads)) {
-    std::int64_t runs = 0, groups = 0;  // of a training step
-    std::size_t tile_runs = 0;
-    for (const Phase phase : all_phases) {
-        const PhaseRange& range = plan.range(phase);
-        const std::int64_t times = phase == Phase::step ? window.micro_batches : 1;
-        runs += times;
-        groups += times * range.group_count;
-        for (std::int32_t g = range.first_group; g < range.first_group + range.group_count; ++g) {
-            tile_runs +=
-                static_cast<std::size_t>(times) * most_tile_runs(plan.groups[static_cast<std::size_t>(g)], threads);
-        }
-    }
-    reserve(runs_, static_cast<std::size_t>(window.count * runs));
-    reserve(groups_, static_cast<std::size_t>(window.count * groups));
-    for (std::vector<Span>& spans : tiles_) reserve(spans, static_cast<std::size_t>(window.count) * tile_runs);
+    const Room room = room_for(plan, threads, window);
+    reserve(runs_, room.runs);
+    reserve(groups_, room.groups);
+    for (std::vector<Span>& spans : tiles_) reserve(spans, room.tile_runs);
 }
 
 void TimelineRecorder::run_begins(Phase phase, const RunArgs& args) {

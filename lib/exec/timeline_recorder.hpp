@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,6 +34,9 @@ class TimelineRecorder final : public ExecutionObserver {
         std::int64_t training_step = 0;
         ExecutionClock::time_point begin, end;
     };
+
+    /// What a recorder of these will reserve.
+    static std::size_t memory_bytes(const ExecutionPlan& plan, int threads, const TimelineWindow& window);
 
     /// Threads of the pool that the plan runs on. The plan must outlive the recorder. O(threads * window * steps)
     /// memory, 48 bytes a span.

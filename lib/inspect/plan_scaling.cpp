@@ -1,8 +1,8 @@
 #include "inspect/plan_scaling.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
-#include <queue>
 
 namespace causeway {
 namespace {
@@ -22,22 +22,43 @@ int threads_of(const StepGroup& group, int cores) {
     return group.parallel ? static_cast<int>(std::min<std::int64_t>(cores, group.tiles)) : 1;
 }
 
-/// Whoever is free takes the next tile.
+/// How many tiles of that length the first `count` threads take before one of them would begin at the last one's time.
+double tiles_to_level(std::span<const double> free_at, std::size_t count, double tile) {
+    double tiles = 0;
+    for (const double time : free_at.first(count)) tiles += std::ceil((free_at[count - 1] - time) / tile);
+    return tiles;
+}
+
+/// Whoever is free takes the next of a step's equal tiles, so that the tiles begin at the earliest of all times
+/// free_at[j] + k * tile. Which threads take part, and how many whole rounds, follows without a walk over the tiles.
+void take_tiles(std::vector<double>& free_at, double tiles, double tile) {
+    if (tile <= 0) return;
+    std::ranges::sort(free_at);
+    // Those that are free before the step is used up: all that could be brought level with the last of them.
+    std::size_t taking = 1;
+    for (std::size_t above = free_at.size() + 1; above - taking > 1;) {
+        const std::size_t middle = taking + (above - taking) / 2;
+        (tiles_to_level(free_at, middle, tile) <= tiles ? taking : above) = middle;
+    }
+    tiles -= tiles_to_level(free_at, taking, tile);
+    const double level = free_at[taking - 1];
+    const double rounds = std::floor(tiles / static_cast<double>(taking));
+    const auto rest = static_cast<std::size_t>(tiles - rounds * static_cast<double>(taking));
+    const std::span<double> threads = std::span(free_at).first(taking);
+    for (double& time : threads) time += (std::ceil((level - time) / tile) + rounds) * tile;
+    // All are free within one tile's time now: the earliest take one more each.
+    std::ranges::sort(threads);
+    for (double& time : threads.first(rest)) time += tile;
+}
+
 double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int cores) {
     const int threads = threads_of(group, cores);
     if (threads <= 1) return group.predicted_seconds;
-    std::priority_queue<double, std::vector<double>, std::greater<>> free_at;
-    for (int thread = 0; thread < threads; ++thread) free_at.push(0);
-    double end = 0;
+    std::vector<double> free_at(static_cast<std::size_t>(threads), 0.0);
     for (const Step& step : steps_of(plan, group)) {
-        for (std::int64_t tile = 0; tile < step.tiles; ++tile) {
-            const double done = free_at.top() + tile_seconds(step);
-            free_at.pop();
-            free_at.push(done);
-            end = std::max(end, done);
-        }
+        take_tiles(free_at, static_cast<double>(step.tiles), tile_seconds(step));
     }
-    return end + handover_seconds(threads);
+    return *std::ranges::max_element(free_at) + handover_seconds(threads);
 }
 
 double span_seconds(const ExecutionPlan& plan, const StepGroup& group) {

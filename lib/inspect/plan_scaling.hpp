@@ -41,7 +41,7 @@ struct PartScaling {
 /// whoever is free takes the next (the executor gives each thread a part of its own first and lets it take from others
 /// afterwards, which comes to about the same), and the cores do not slow each other down: memory keeps up with all of
 /// them. Sharing a group among n threads counts 0.4 us + 0.1 us * (n - 1). The plan's costs are guesses,
-/// whose ratios say more than their sums. O(tiles * log cores) for each number.
+/// whose ratios say more than their sums. O(steps * cores * log cores) for each number.
 std::vector<PartScaling> predict_scaling(const ExecutionPlan& plan, std::span<const int> cores,
                                          std::int64_t micro_batches = 1);
 

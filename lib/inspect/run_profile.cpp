@@ -26,6 +26,11 @@ void RunProfile::add_evaluation(double seconds) {
     evaluation_seconds_ += seconds;
 }
 
+void RunProfile::add_trace(double seconds) {
+    traced_ = true;
+    trace_seconds_ += seconds;
+}
+
 std::string RunProfile::text(double run_seconds, const MachinePeaks& peaks) const {
     const Isa isa = executor_.plan().isa;
     const ProfileBounds bounds{peaks.flops_per_second(isa, threads_), peaks.dram_bytes_per_second_all_threads};
@@ -39,8 +44,9 @@ std::string RunProfile::text(double run_seconds, const MachinePeaks& peaks) cons
     text += profile_text(profiler_.rows(), bounds, std::max(0.0, step_seconds_ - profiler_.seconds()));
     text += fmt::format("\nevaluation             {} in {} pass{}\n", seconds_text(evaluation_seconds_), evaluations_,
                         evaluations_ == 1 ? "" : "es");
-    text += fmt::format("metrics and progress   {}\n",
-                        seconds_text(std::max(0.0, run_seconds - step_seconds_ - evaluation_seconds_)));
+    if (traced_) text += fmt::format("writing the trace      {}\n", seconds_text(trace_seconds_));
+    const double rest = run_seconds - step_seconds_ - evaluation_seconds_ - trace_seconds_;
+    text += fmt::format("metrics and progress   {}\n", seconds_text(std::max(0.0, rest)));
     return text;
 }
 

@@ -22,9 +22,11 @@ class RunProfile {
     /// A whole training step has taken that long, its batches drawn and all phases of its plan run.
     void add_step(double seconds);
     void add_evaluation(double seconds);
+    /// A trace of the run has been written.
+    void add_trace(double seconds);
 
-    /// The table of profile_text, and lines for what is not in it: evaluation, metrics. `run_seconds` is all that the
-    /// run has taken.
+    /// The table of profile_text, and lines for what is not in it: evaluation, the trace if one was written, metrics.
+    /// `run_seconds` is all that the run has taken.
     std::string text(double run_seconds, const MachinePeaks& peaks) const;
 
   private:
@@ -32,7 +34,8 @@ class RunProfile {
     int threads_;
     Profiler profiler_;
     std::int64_t steps_ = 0, evaluations_ = 0;
-    double step_seconds_ = 0, evaluation_seconds_ = 0;
+    double step_seconds_ = 0, evaluation_seconds_ = 0, trace_seconds_ = 0;
+    bool traced_ = false;
 };
 
 }  // namespace causeway

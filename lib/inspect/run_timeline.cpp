@@ -4,6 +4,10 @@
 
 namespace causeway {
 
+std::size_t RunTimeline::memory_bytes(ModelRuntime& runtime, const TimelineWindow& window) {
+    return TimelineRecorder::memory_bytes(runtime.plan("train"), runtime.pool().threads(), window);
+}
+
 RunTimeline::RunTimeline(ModelRuntime& runtime, const TimelineWindow& window)
     : executor_(runtime.executor("train")), recorder_(executor_.plan(), runtime.pool().threads(), window) {
     executor_.observe(recorder_);

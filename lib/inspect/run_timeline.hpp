@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "exec/model_runtime.hpp"
@@ -10,6 +11,9 @@ namespace causeway {
 /// Records the plan "train" of a model over a window of training steps while it lives.
 class RunTimeline {
   public:
+    /// What recording that window takes. Throws GraphError when the runtime has no plan "train".
+    static std::size_t memory_bytes(ModelRuntime& runtime, const TimelineWindow& window);
+
     /// The runtime must outlive the timeline. Throws GraphError when it has no plan "train".
     RunTimeline(ModelRuntime& runtime, const TimelineWindow& window);
     ~RunTimeline();

@@ -10,10 +10,13 @@
 namespace causeway {
 
 /// Replaces a file as a whole: readers, and a machine that stops at any moment, see the old content or the new, never
-/// a part. The content goes to a sibling file `<path>.tmp-<pid>-<n>`, which commit() renames.
+/// a part. The content goes to a sibling file `<path>.tmp-<pid>-<n>`, which commit() renames. A file that is replaced
+/// keeps its permissions; of a symbolic link the file it leads to is replaced. What is no file of a folder (a device, a
+/// FIFO, /dev/stdout) is written into as it is.
 class AtomicFile {
   public:
-    /// Creates the sibling. Throws IoError when that fails (no such folder, read-only, no permission).
+    /// Creates the sibling. Throws IoError when that fails (no such folder, read-only, no permission), when the path is
+    /// empty or a folder's. Waits for the reader of a FIFO.
     explicit AtomicFile(const std::string& path);
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
@@ -27,9 +30,22 @@ class AtomicFile {
 
   private:
     std::string path_;
-    std::string temporary_;
+    std::string target_;     ///< what the path leads to
+    std::string temporary_;  ///< empty: the target is written into
     FileDescriptor file_;
 };
+
+/// Throws IoError as AtomicFile would, and leaves everything as it is.
+void check_can_write(const std::string& path);
+
+/// Whether two paths name the same file, by links or spelling, there or still to be made.
+bool lead_to_same_file(const std::string& a, const std::string& b);
+
+/// True for the name of an AtomicFile's sibling, of whatever process.
+bool is_temporary_file(std::string_view name);
+
+/// Removes from a folder the siblings that processes which no longer exist have left behind.
+void remove_abandoned_files(const std::string& folder);
 
 /// The whole of a small file (config.json, an index) in one go, by AtomicFile.
 void write_text_atomically(const std::string& path, std::string_view text);

@@ -83,12 +83,35 @@ class Scripts(unittest.TestCase):
         families = re.search(r"^families=\((.*)\)$", script, flags=re.MULTILINE).group(1)
         self.assertEqual(families.split(), bench_results.FAMILIES)
 
+    def tables(self, folder, *options):
+        script = TREE / "tools" / "bench_results.py"
+        return subprocess.run([sys.executable, "-B", script, folder, *options], text=True, capture_output=True,
+                              check=False)
+
+    def check_refused(self, run, *texts):
+        self.assertEqual(run.returncode, 1)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        for text in ("bench_results.py: ", *texts):
+            self.assertIn(text, run.stderr)
+
     def test_no_results(self):
         with tempfile.TemporaryDirectory() as empty:
-            script = TREE / "tools" / "bench_results.py"
-            run = subprocess.run([sys.executable, "-B", script, empty], text=True, capture_output=True, check=False)
-        self.assertEqual(run.returncode, 1)
-        self.assertIn(f"no results in {empty}", run.stderr)
+            self.check_refused(self.tables(empty), f"no results in {empty}")
+
+    def test_a_file_that_is_no_result_is_named(self):
+        file = self.folder / "gemm.json"
+        for text, said in (("{\"context\": ", "cannot be read as JSON"), ("", "cannot be read as JSON"),
+                           ("[]", "is no output of causeway_bench"), ("{}", "is no output of causeway_bench")):
+            file.write_text(text)
+            self.check_refused(self.tables(self.folder), f"{file}: {said}")
+
+    def test_a_page_without_sections_is_refused_as_it_is(self):
+        page = self.folder / "page.md"
+        text = "<!-- results: softmax -->\nold\n<!-- end -->\n"
+        page.write_text(text)
+        self.check_refused(self.tables(self.folder, "--into", page), f"{page}: has no section for machine, gemm, ")
+        self.assertEqual(page.read_text(), text)
+        self.check_refused(self.tables(self.folder, "--into", self.folder / "none.md"), "none.md")
 
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "no matplotlib")
     def test_plots_repeat_byte_for_byte(self):

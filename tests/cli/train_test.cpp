@@ -155,8 +155,9 @@ TEST_CASE("An existing run is replaced only with --overwrite, and not by a confi
     const std::string parameters = content_of(run + "/model.safetensors");
     const Outcome refused = call(tiny_training(run));
     CHECK(refused.code == 1);
-    CHECK(refused.err == "causeway train: " + run +
-                             ": holds a run already (config.json); --overwrite replaces it, or choose another --out\n");
+    CHECK(refused.err ==
+          "causeway train: " + run +
+              ": holds a run already (model.safetensors); --overwrite replaces it, or choose another --out\n");
     CHECK(call(tiny_training(run,
                              {"--overwrite", "--set", "runtime.memory_limit_mb=1", "--set", "train.batch_size=4096"}))
               .code == 1);
@@ -246,7 +247,7 @@ TEST_CASE("When standard output goes away the run ends, saved, with an error") {
     const std::string early = folder.file("early");
     const Outcome closed = run_causeway({endless_training(early), Stdout::closed, {}, {}});
     CHECK(closed.code == 1);
-    CHECK(closed.err == "causeway: cannot write to standard output: Broken pipe\n");
+    CHECK(closed.err == "causeway train: cannot write to standard output: Broken pipe\n");
     CHECK(!std::filesystem::exists(early));
     // As in `causeway train ... | head -n 7`: the reader leaves after the first step.
     const std::string late = folder.file("late");
@@ -258,7 +259,7 @@ TEST_CASE("When standard output goes away the run ends, saved, with an error") {
     CHECK(content_of(folder.file("code")) == "1\n");
     const std::int64_t steps = check_saved(late);
     CHECK(content_of(folder.file("err")) ==
-          "causeway: cannot write to standard output: Broken pipe; stopped after step " + std::to_string(steps) +
+          "causeway train: cannot write to standard output: Broken pipe; stopped after step " + std::to_string(steps) +
               ", saved in " + late + "\n");
 }
 

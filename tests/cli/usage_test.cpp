@@ -96,9 +96,9 @@ TEST_CASE("B70: a missing file or a bad field is one line and exit code 1") {
 
 TEST_CASE("A closed or full standard output is an error of its own") {
     const Outcome closed = run_causeway({{"schema"}, Stdout::closed, {}, {}});
-    check_complaint(closed, 1, "causeway: cannot write to standard output: Broken pipe");
+    check_complaint(closed, 1, "causeway schema: cannot write to standard output: Broken pipe");
     const Outcome full = run_causeway({{"schema"}, Stdout::full, {}, {}});
-    check_complaint(full, 1, "causeway: cannot write to standard output: No space left on device");
+    check_complaint(full, 1, "causeway schema: cannot write to standard output: No space left on device");
 }
 
 TEST_CASE("The schema is that of configs/") {

@@ -95,5 +95,11 @@ TEST_CASE(
     const auto* room = recorder.groups().data();
     train(executor, 1);
     CHECK(recorder.groups().data() == room);
+    const auto bytes = [&](const TimelineWindow& window) {
+        return TimelineRecorder::memory_bytes(executor.plan(), 2, window);
+    };
+    CHECK(bytes({0, 1, 1}) > 2 * executor.plan().steps.size() * sizeof(TimelineRecorder::Span));
+    CHECK(bytes({0, 10, 3}) == 10 * bytes({0, 1, 3}));
+    CHECK(bytes({0, 0, 1}) == 0);
     CHECK(recorder.groups().size() == executor.plan().groups.size());
 }

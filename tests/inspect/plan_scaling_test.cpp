@@ -1,7 +1,11 @@
 #include "inspect/plan_scaling.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "inspect/mode_plan.hpp"
 #include "inspect/plan_dump.hpp"
@@ -31,6 +35,31 @@ ExecutionPlan hand_made_plan() {
     plan.phases[static_cast<std::size_t>(Phase::step)] = {0, 2};
     plan.phases[static_cast<std::size_t>(Phase::update)] = {2, 1};
     return plan;
+}
+
+/// A plan of one parallel group.
+ExecutionPlan plan_of(std::vector<Step> steps) {
+    ExecutionPlan plan;
+    StepGroup group{0, static_cast<std::int32_t>(steps.size()), 0, 0, true};
+    for (const Step& step : steps) {
+        group.tiles += step.tiles;
+        group.predicted_seconds += step.predicted_seconds;
+    }
+    plan.steps = std::move(steps);
+    plan.groups = {group};
+    plan.phases[static_cast<std::size_t>(Phase::step)] = {0, 1};
+    return plan;
+}
+
+/// Whoever is free takes the next tile, one by one.
+double seconds_by_walking(const std::vector<Step>& steps, int threads) {
+    std::vector<double> free_at(static_cast<std::size_t>(threads), 0.0);
+    for (const Step& step : steps) {
+        for (std::int64_t tile = 0; tile < step.tiles; ++tile) {
+            *std::ranges::min_element(free_at) += step.predicted_seconds / static_cast<double>(step.tiles);
+        }
+    }
+    return *std::ranges::max_element(free_at);
 }
 
 constexpr std::array cores{1, 2, 4, 8, 16};
@@ -67,6 +96,31 @@ TEST_CASE("Work, span and speed-up of a plan made by hand", "[inspect]") {
 
     CHECK(parts[0].work_seconds == Approx(3 * 0.090 + 0.040));
     CHECK(parts[0].cores[2].seconds == Approx(3 * step.cores[2].seconds + update.cores[2].seconds));
+}
+
+TEST_CASE("A group's time is that of a walk over its tiles", "[inspect]") {
+    std::mt19937 random(7);
+    const auto draw = [&](std::int64_t most) { return 1 + static_cast<std::int64_t>(random()) % most; };
+    for (int round = 0; round < 300; ++round) {
+        std::vector<Step> steps;
+        for (std::int64_t count = draw(5); count > 0; --count) {
+            const std::int64_t tiles = draw(count == 1 ? 3 : 40);
+            // Whole milliseconds make ties.
+            steps.push_back(step_of("step", tiles, static_cast<double>(tiles) * static_cast<double>(draw(9)) * 1e-3));
+        }
+        const ExecutionPlan plan = plan_of(steps);
+        const PartScaling part = predict_scaling(plan, cores).front();
+        for (const CoreScaling& on : part.cores) {
+            const int threads = static_cast<int>(std::min<std::int64_t>(on.cores, plan.groups.front().tiles));
+            CHECK(on.seconds == Approx(seconds_by_walking(steps, threads)).margin(1e-5));
+        }
+    }
+}
+
+TEST_CASE("A plan of more tiles than anyone could walk over is predicted too", "[inspect]") {
+    const ExecutionPlan plan = plan_of({step_of("huge", std::int64_t{1} << 45, 4e6), step_of("none", 3, 0)});
+    const PartScaling part = predict_scaling(plan, cores).front();
+    for (const CoreScaling& on : part.cores) CHECK(on.speed_up == Approx(on.cores));
 }
 
 TEST_CASE("No number of cores makes a plan faster than its span, or more than that many times as fast", "[inspect]") {

@@ -1,7 +1,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <utility>
@@ -121,7 +124,7 @@ TEST_CASE("B63 a write that fails leaves the old file and no temporary one") {
                          "no/such/file: cannot create a file beside it: No such file or directory");
     std::filesystem::create_directory(folder.path() / "taken");
     CHECK_THROWS_MESSAGE(write_text_atomically(folder.file("taken"), "x"), IoError,
-                         "taken: cannot replace: Is a directory");
+                         "taken: cannot write: Is a directory");
     CHECK(files_in(folder) == 2);
 }
 
@@ -139,6 +142,98 @@ TEST_CASE("writers of one path at once leave one whole content") {
     REQUIRE(content.size() == 5000);
     CHECK(content == std::string(5000, content[0]));
     CHECK(files_in(folder) == 1);
+}
+
+TEST_CASE("a replaced file keeps its permissions, and a link leads to the new one") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("file", "old"), link = folder.file("link"), next = folder.file("next");
+    std::filesystem::permissions(path, std::filesystem::perms(0640));
+    std::filesystem::create_symlink("file", link);
+    std::filesystem::create_symlink(link, next);
+    write_text_atomically(next, "new");
+    CHECK(std::filesystem::is_symlink(next));
+    CHECK(std::filesystem::is_symlink(link));
+    CHECK(content_of(path) == "new");
+    CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0640));
+    CHECK(files_in(folder) == 3);
+
+    const std::string dangling = folder.file("dangling"), loop = folder.file("loop");
+    std::filesystem::create_symlink("made", dangling);
+    write_text_atomically(dangling, "here");
+    CHECK(content_of(folder.file("made")) == "here");
+    std::filesystem::create_symlink("loop", loop);
+    CHECK_THROWS_MESSAGE(AtomicFile(loop), IoError, loop + ": cannot follow the link");
+}
+
+TEST_CASE("two names of one file are known as such, whether it is there or not") {
+    const TemporaryFolder folder;
+    const std::string file = folder.write("there", ""), missing = folder.file("run/metrics.jsonl");
+    std::filesystem::create_hard_link(file, folder.file("hard"));
+    std::filesystem::create_symlink("run/metrics.jsonl", folder.file("soft"));
+    CHECK(lead_to_same_file(file, folder.file("hard")));
+    CHECK(lead_to_same_file(missing, folder.file("soft")));
+    CHECK(lead_to_same_file(missing, folder.file("run/../run//metrics.jsonl")));
+    CHECK(lead_to_same_file("no/such", "./no/./such"));
+    CHECK(lead_to_same_file("no/such", (std::filesystem::current_path() / "no/such").string()));
+    CHECK(!lead_to_same_file(missing, file));
+    CHECK(!lead_to_same_file(missing, folder.file("metrics.jsonl")));
+}
+
+TEST_CASE("what is no regular file is written into") {
+    const TemporaryFolder folder;
+    write_text_atomically("/dev/null", "nothing");
+    CHECK(std::filesystem::is_character_file("/dev/null"));
+    CHECK_THROWS_MESSAGE(write_text_atomically("/dev/full", "x"), IoError,
+                         "/dev/full: cannot write: No space left on device");
+    const std::string fifo = folder.file("fifo");
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    check_can_write(fifo);  // does not wait for a reader
+    std::string received;
+    std::thread reader([&] { received = content_of(fifo); });
+    write_text_atomically(fifo, "through");
+    reader.join();
+    CHECK(received == "through");
+    CHECK(std::filesystem::is_fifo(fifo));
+
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    write_text_atomically("/dev/fd/" + std::to_string(ends[1]), "open");
+    char text[4];
+    REQUIRE(read(ends[0], text, sizeof text) == 4);
+    CHECK(std::string(text, 4) == "open");
+    for (const int end : ends) close(end);
+    CHECK_THROWS_MESSAGE(AtomicFile("/dev/fd/987654"), IoError, "/dev/fd/987654: cannot open for writing");
+}
+
+TEST_CASE("a folder and an empty name are refused as files to write") {
+    const TemporaryFolder folder;
+    CHECK_THROWS_MESSAGE(AtomicFile(folder.path()), IoError, "cannot write: Is a directory");
+    CHECK_THROWS_MESSAGE(AtomicFile(""), IoError, "the name of a file to write is empty");
+    CHECK_THROWS_MESSAGE(check_can_write(folder.file("no/such")), IoError, "no/such");
+    const std::string path = folder.write("file", "old");
+    check_can_write(path);
+    CHECK(content_of(path) == "old");
+    CHECK(files_in(folder) == 1);
+}
+
+TEST_CASE("unfinished files are removed when their process is gone, and no others") {
+    const TemporaryFolder folder;
+    const pid_t gone = fork();
+    if (gone == 0) _exit(0);
+    REQUIRE(waitpid(gone, nullptr, 0) == gone);
+    const std::string dead = "model.tmp-" + std::to_string(gone) + "-0";
+    const std::string alive = "model.tmp-" + std::to_string(getpid()) + "-0";
+    for (const std::string& name : {dead, alive}) CHECK(is_temporary_file(name));
+    const std::vector<std::string> others{"model.tmp-x-0", "model.tmp-0-1", "model.tmp-" + std::to_string(gone),
+                                          "model", dead + "x"};
+    for (const std::string& name : others) CHECK(!is_temporary_file(name));
+    folder.write(dead, "");
+    folder.write(alive, "");
+    for (const std::string& name : others) folder.write(name, "");
+    remove_abandoned_files(folder.path());
+    CHECK(!std::filesystem::exists(folder.file(dead)));
+    CHECK(files_in(folder) == 1 + others.size());
+    remove_abandoned_files(folder.file("no/such"));
 }
 
 TEST_CASE("lines are in the file as soon as they are written") {

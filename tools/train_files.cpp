@@ -1,0 +1,88 @@
+#include "train_files.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "causeway/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/mapped_file.hpp"
+
+namespace causeway::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::array<std::string, 3> files_of(const RunFolder& run) { return {run.parameters(), run.metrics(), run.config()}; }
+
+/// True for a config as a run writes it, which the next run can write again.
+bool is_resolved_config(const std::string& path) {
+    try {
+        const std::string text = to_json(load_config(path));
+        const MappedFile file(path);
+        return file.size() == text.size() && std::memcmp(file.bytes().data(), text.data(), text.size()) == 0;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// A file of the folder that would be missed. A run that ended before its first step leaves a resolved config and empty
+/// metrics only.
+std::string file_to_keep(const RunFolder& run) {
+    std::error_code ignored;
+    if (fs::exists(run.parameters(), ignored)) return run.parameters();
+    if (fs::exists(run.metrics(), ignored) && !fs::is_empty(run.metrics(), ignored)) return run.metrics();
+    return fs::exists(run.config(), ignored) && !is_resolved_config(run.config()) ? run.config() : "";
+}
+
+void check_folder(const RunFolder& run, bool overwrite) {
+    if (run.folder.empty()) throw IoError("--out: is empty, expected a folder for the run");
+    std::error_code ignored;
+    if (fs::exists(run.folder, ignored) && !fs::is_directory(run.folder, ignored)) {
+        throw IoError(fmt::format("{}: exists and is no folder, expected one for the run (--out)", run.folder));
+    }
+    if (overwrite) return;
+    const std::string file = file_to_keep(run);
+    if (file.empty()) return;
+    throw IoError(fmt::format("{}: holds a run already ({}); --overwrite replaces it, or choose another --out",
+                              run.folder, fs::path(file).filename().string()));
+}
+
+void check_trace(const TrainFiles& files, const Config& config) {
+    if (files.trace.empty()) return;
+    std::error_code ignored;
+    if (fs::is_directory(files.trace, ignored) || lead_to_same_file(files.trace, files.run.folder)) {
+        throw IoError(fmt::format("--trace: {} is a folder, expected a file to write", files.trace));
+    }
+    const auto refuse = [&](const std::string& other, const char* what) {
+        if (other.empty() || !lead_to_same_file(files.trace, other)) return;
+        throw IoError(fmt::format("--trace: {} is {} ({}), which it would replace; choose another file", files.trace,
+                                  what, other));
+    };
+    for (const std::string& file : files_of(files.run)) refuse(file, "a file of the run");
+    refuse(files.config, "the config");
+    if (config.data.source == DataSource::text) refuse(config.data.path, "the data");
+}
+
+}  // namespace
+
+void check_files(const TrainFiles& files, const Config& config) {
+    check_folder(files.run, files.overwrite);
+    check_trace(files, config);
+}
+
+void begin_run(const TrainFiles& files, const Config& config) {
+    std::error_code error;
+    fs::create_directories(files.run.folder, error);
+    if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", files.run.folder, error.message()));
+    if (!files.trace.empty()) check_can_write(files.trace);
+    remove_abandoned_files(files.run.folder);
+    for (const std::string& file : files_of(files.run)) fs::remove(file, error);
+    write_text_atomically(files.run.config(), to_json(config));
+}
+
+}  // namespace causeway::cli
