@@ -27,6 +27,7 @@ CausalLmOptions model_options(const Config& config, const CompileOptions& option
     model.dtype = options.dtype;
     model.attention = options.mode == Mode::inspect ? AttentionPath::explicit_weights : config.runtime.attention;
     model.head = head_of(options.mode);
+    model.balance_experts = options.mode == Mode::train || options.balance_experts;
     return model;
 }
 

@@ -27,6 +27,7 @@ struct CompileOptions {
     DType dtype = DType::f32;          ///< f64 runs on the reference kernels
     bool fuse = true;                  ///< false: one step an op whatever runtime.fuse_* say, to compare with
     std::optional<Isa> isa;            ///< of an f32 plan; none: choose_isa(runtime.isa)
+    bool balance_experts = false;      ///< eval: the experts' auxiliary loss too, as in train
     bool keep_values = false;          ///< every value stays readable, in a buffer of its own, as in inspect
 };
 

@@ -18,6 +18,8 @@ struct CausalLmOptions {
     DType dtype = DType::f32;
     AttentionPath attention = AttentionPath::tiled;
     Head head = Head::loss;
+    /// With Head::loss and experts: values "aux_loss" and "aux_loss.expert_load" (L,E) too.
+    bool balance_experts = false;
 };
 
 /// The forward graph of a causal language model over value "tokens" (B,T). Parameters carry their names in

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <span>
 
 namespace causeway::train {
 namespace {
@@ -19,6 +20,16 @@ class Line {
         } else {
             fmt::format_to(next(), "\"{}\":null", name);
         }
+    }
+    /// Rows of `columns` numbers.
+    void matrix(const char* name, std::span<const double> values, std::int64_t columns) {
+        fmt::format_to(next(), "\"{}\":[", name);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool row_begins = i % static_cast<std::size_t>(columns) == 0;
+            const char* before = i == 0 ? "[" : row_begins ? "],[" : ",";
+            fmt::format_to(std::back_inserter(text_), "{}{}", before, values[i]);
+        }
+        fmt::format_to(std::back_inserter(text_), "{}", values.empty() ? "]" : "]]");
     }
     void no(const char* name) { fmt::format_to(next(), "\"{}\":false", name); }
 
@@ -50,6 +61,10 @@ void add(Line& line, const Progress& progress) {
     if (progress.epoch) {
         line.integer("epoch", progress.epoch->epoch);
         line.number("epoch_mean_loss", progress.epoch->mean_loss);
+    }
+    if (step.experts) {
+        line.number("aux_loss", step.experts->aux_loss);
+        line.matrix("expert_load", step.experts->load, step.experts->experts);
     }
     if (!step.updated) line.no("updated");
 }

@@ -8,8 +8,9 @@
 namespace causeway::train {
 
 /// One JSON object, without a newline: step, loss, val_loss and val_accuracy (when evaluated), learning_rate,
-/// grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and epoch_mean_loss; "updated": false where no
-/// target counted. Numbers are the shortest that read back to the same double, whatever the locale.
+/// grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and epoch_mean_loss; with experts aux_loss (without
+/// its coefficient) and expert_load, the shares of each layer's experts; "updated": false where no target counted.
+/// Numbers are the shortest that read back to the same double, whatever the locale.
 std::string metrics_line(const Progress& progress);
 
 /// The record of a run, DIR/metrics.jsonl: a line a step, each handed to the system as it is written.
