@@ -1,22 +1,24 @@
 #include "compile/graph_rewriter.hpp"
 #include "compile/passes.hpp"
+#include "ops/moe_linear.hpp"
 #include "ops/ops.hpp"
 
 namespace causeway {
 namespace {
 
-/// The linear_weight_gradient node that finishes the gradient a square_sum node reads; null when another op does.
+/// The product node that finishes the gradient a square_sum node reads; null when another op does.
 const Node* finishing_product(const Graph& graph, const Node& node) {
     if (node.op != &ops::square_sum()) return nullptr;
     const NodeId producer = graph.value(node.input(0)).producer;
     if (!producer) return nullptr;
     const Node& product = graph.node(producer);
-    return product.op == &ops::linear_weight_gradient() && product.outputs.front() == node.input(0) ? &product
-                                                                                                    : nullptr;
+    const bool sums = product.op == &ops::linear_weight_gradient() || product.op == &ops::moe_linear_weight_gradient();
+    return sums && product.outputs.front() == node.input(0) ? &product : nullptr;
 }
 
 std::int64_t tiles_of(const Graph& graph, const Node& product, const KernelTables& tables) {
     const Shape& gradient = graph.shape(product.outputs.front());
+    if (product.op == &ops::moe_linear_weight_gradient()) return ops::moe_gradient_tiles(gradient);
     const auto ask = [&](const auto& table) {
         return table.gemm.tiling(kernels::GemmForm::tn, gradient[0], gradient[1], graph.shape(product.input(0)).rows())
             .tiles();

@@ -1,3 +1,5 @@
+#include "ops/moe_linear.hpp"
+
 #include <fmt/format.h>
 
 #include "ops/lowering.hpp"
@@ -180,7 +182,11 @@ std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Node& no
             fmt::format("dy {} and x {} do not fit the weights' gradient {}", shape_text(graph, node, 0),
                         shape_text(graph, node, 1), shape_text(graph, node, 3)));
     check_offsets(graph, node, 2, gradient.shape[0]);
-    return {{"", gradient, Role::gradient, 3}};
+    std::vector<OutputSpec> outputs{{"", gradient, Role::gradient, 3}};
+    if (node.attributes.has("square_sums")) {
+        outputs.push_back({"square_sum", {DType::f64, {node.attributes.get<std::int64_t>("square_sums")}}});
+    }
+    return outputs;
 }
 
 Cost weight_gradient_cost(const Graph& graph, const Node& node) {
@@ -192,10 +198,12 @@ void lower_weight_gradient(LowerContext& context) {
     const std::int64_t n = gradient[1], k = gradient[2], experts = gradient[0];
     const Cut pieces{n, gradient_rows};
     const bool first = context.first_write(3);
-    const BufferRef dy = context.in(0), x = context.in(1), offsets = context.in(2), dw = context.out();
+    const BufferRef dy = context.in(0), x = context.in(1), offsets = context.in(2), dw = context.out(0),
+                    squares = context.out(1);
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.gemm.tn;
         const auto tiling = table.gemm.tiling;
+        const auto sum_squares = table.optimizer.sum_squares;
         context.stage("", experts * pieces.tiles(), weight_gradient_cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                           for (std::int64_t tile = begin; tile < end; ++tile) {
@@ -215,12 +223,15 @@ void lower_weight_gradient(LowerContext& context) {
                                                         k};
                               args.accumulate = !first || run.args.accumulate;
                               kernel(args, 0, tiling(kernels::GemmForm::tn, m, k, rows).tiles());
+                              if (squares) run.at<double>(squares)[tile] = sum_squares(args.c, 0, m * k);
                           }
                       });
     });
 }
 
 }  // namespace
+
+std::int64_t moe_gradient_tiles(const Shape& gradient) { return gradient[0] * Cut{gradient[1], gradient_rows}.tiles(); }
 
 const OpDef& moe_linear() {
     static const OpDef def{"moe_linear", "rows of each expert times its weight", infer, backward, cost, nullptr, lower,

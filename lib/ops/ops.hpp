@@ -47,7 +47,7 @@ const OpDef& moe_gather();                  ///< x, order, slots -> rows
 const OpDef& moe_gather_backward();         ///< drows, slots, x -> dx
 const OpDef& moe_linear();                  ///< rows, weights, offsets, [packed] -> y
 const OpDef& moe_linear_input_gradient();   ///< dy, weights, offsets -> drows
-const OpDef& moe_linear_weight_gradient();  ///< dy, rows, offsets, gradient -> gradient
+const OpDef& moe_linear_weight_gradient();  ///< dy, rows, offsets, gradient -> gradient, [partial sums of squares]
 const OpDef& moe_combine();                 ///< rows, weights, order, slots -> y
 const OpDef& moe_combine_backward();        ///< rows, weights, order, slots, dy -> drows, dweights
 const OpDef& moe_balance();           ///< targets, (offsets, score sums) of each layer... -> aux loss, expert load

@@ -82,12 +82,9 @@ std::vector<std::pair<std::string, Config>> compositions() {
         experts(c, 3, 2, 0);
         c.model.norm_topk_prob = false;
     });
-    add("qk_norm", [Config& c) {
-        c.model.qk_norm = true; });
-    add("one head", [](Config& c) {
-        c.model.num_attention_heads = 1; });
-    add("no memory reuse", [](Config& c) {
-        c.runtime.memory_reuse = false; });
+    add("qk_norm", [](Config& c) { c.model.qk_norm = true; });
+    add("one head", [](Config& c) { c.model.num_attention_heads = 1; });
+    add("no memory reuse", [](Config& c) { c.runtime.memory_reuse = false; });
     add("attention only", [](Config& c) {
         c.model.norm = NormKind::none;
         c.model.residual = false;

@@ -84,5 +84,6 @@ TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may star
 TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another order") {
     check_within_rounding("fuse_gradient_norm", {});
     check_within_rounding("fuse_gradient_norm", {"train.gradient_accumulation_steps=2"});
+    check_within_rounding("fuse_gradient_norm", expert_blocks({"train.gradient_accumulation_steps=2"}));
     check_within_rounding("fuse_gradient_norm", {"model.tie_word_embeddings=false", "model.lm_head_bias=true"});
 }
