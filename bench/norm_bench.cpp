@@ -107,7 +107,7 @@ struct QkvOperands {
 };
 
 void add_qkv_case(const std::string& name, double flops, double bytes, void (QkvOperands::*run)()) {
-    constexpr auto elements = static_cast<double>(QkvOperands::rows * QkvOperands::row.width());
+    const auto elements = static_cast<double>(QkvOperands::rows * QkvOperands::row.width());
     const Work work{.flops = flops * elements, .bytes = bytes * elements, .stream = Stream::copy};
     add_case(fmt::format("{}/f32/{}x{}", name, QkvOperands::rows, QkvOperands::row.width()), work, [run] {
         auto operands = std::make_shared<QkvOperands>();

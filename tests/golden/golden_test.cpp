@@ -210,19 +210,21 @@ TEST_CASE("the families that exchange checkpoints agree more closely") {
     }
 }
 
-TEST_CASE("with one token the gradients of Q and K, and of their norms, are exactly 0") {
+TEST_CASE("with one token the gradients of Q and K, and of their norms, are 0") {
     const Golden golden("minimind_one_token");
     for (const std::string& isa : isas()) {
+        INFO(isa);
         const auto trainer = golden.trainer(isa, DType::f32);
         trainer->step();
         const std::vector<NamedTensor> gradients = trainer->gradients();
+        const double rounding = family.every_gradient * norm_of(values_of(gradients));
         for (const char* name : {"h.0.attn.q_norm.weight.grad", "h.0.attn.k_norm.weight.grad"}) {
-            for (double value : values_of({find(gradients, name)})) CHECK(value == 0);
+            CHECK(norm_of(values_of({find(gradients, name)})) <= rounding);
         }
         const std::vector<double> qkv = values_of({find(gradients, "h.0.attn.qkv.weight.grad")});
-        const std::size_t values_begin = (4 + 2) * 16 * 40;  // rows of V, after 4 heads of Q and 2 of K
-        for (std::size_t i = 0; i < values_begin; ++i) CHECK(qkv[i] == 0);
-        CHECK(norm_of({qkv.begin() + static_cast<std::ptrdiff_t>(values_begin), qkv.end()}) > 1e-3);
+        const auto values_begin = qkv.begin() + (4 + 2) * 16 * 40;  // rows of V, after 4 heads of Q and 2 of K
+        CHECK(norm_of({qkv.begin(), values_begin}) <= rounding);
+        CHECK(norm_of({values_begin, qkv.end()}) > 1e-3);
     }
 }
 

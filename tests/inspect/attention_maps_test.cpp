@@ -11,8 +11,10 @@
 
 using namespace causeway;
 
-TEST_CASE("S1-14: attention weights of every layer and head on request", "[inspect]") {
-    const Config config = resolved(tiny_config());
+namespace {
+
+/// Every head's rows of weights sum to 1, with nothing on the future.
+void check_maps(const Config& config) {
     AttentionInspector inspector(config, 2, 7);
     inspector.runtime().initialize(3);
     const std::vector<std::int32_t> ids{1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4, 3, 2, 1};
@@ -35,6 +37,17 @@ TEST_CASE("S1-14: attention weights of every layer and head on request", "[inspe
     }
     // Two sequences differ, and so do their weights.
     CHECK(!std::ranges::equal(maps.map(1, 0, 0), maps.map(1, 1, 0)));
+}
+
+}  // namespace
+
+TEST_CASE("S1-14: attention weights of every layer and head on request", "[inspect]") {
+    check_maps(resolved(tiny_config()));
+    Config config = tiny_config();  // three query heads on one of keys and values
+    config.model.num_key_value_heads = 1;
+    config.model.qk_norm = true;
+    config.model.position_embedding = PositionKind::rope;
+    check_maps(resolved(config));
 }
 
 TEST_CASE("Wrong requests for attention say what is possible", "[inspect]") {
