@@ -9,9 +9,10 @@
 namespace causeway::train {
 namespace {
 
-/// Builds the object in a buffer on the stack.
+/// Builds the object in a text that may have room already.
 class Line {
   public:
+    explicit Line(std::string& text) : text_(text) { text_.clear(); }
     void integer(const char* name, std::int64_t value) { fmt::format_to(next(), "\"{}\":{}", name, value); }
     /// JSON has no NaN or infinity: they become null.
     void number(const char* name, double value) {
@@ -33,17 +34,14 @@ class Line {
     }
     void no(const char* name) { fmt::format_to(next(), "\"{}\":false", name); }
 
-    std::string_view finish() {
-        text_.push_back('}');
-        return {text_.data(), text_.size()};
-    }
+    void finish() { text_.push_back('}'); }
 
   private:
-    std::back_insert_iterator<fmt::memory_buffer> next() {
-        text_.push_back(text_.size() == 0 ? '{' : ',');
+    std::back_insert_iterator<std::string> next() {
+        text_.push_back(text_.empty() ? '{' : ',');
         return std::back_inserter(text_);
     }
-    fmt::memory_buffer text_;
+    std::string& text_;
 };
 
 void add(Line& line, const Progress& progress) {
@@ -72,15 +70,18 @@ void add(Line& line, const Progress& progress) {
 }  // namespace
 
 std::string metrics_line(const Progress& progress) {
-    Line line;
+    std::string text;
+    Line line(text);
     add(line, progress);
-    return std::string(line.finish());
+    line.finish();
+    return text;
 }
 
 void MetricsWriter::write(const Progress& progress) {
-    Line line;
+    Line line(text_);
     add(line, progress);
-    lines_.write(line.finish());
+    line.finish();
+    lines_.write(text_);
 }
 
 }  // namespace causeway::train

@@ -17,13 +17,14 @@ std::string metrics_line(const Progress& progress);
 class MetricsWriter {
   public:
     /// Begins a new file. Throws IoError when it cannot be written.
-    explicit MetricsWriter(const std::string& path) : lines_(path, LineWriter::Mode::truncate) {}
+    explicit MetricsWriter(const std::string& path) : lines_(path, LineWriter::Mode::truncate) { text_.reserve(4096); }
 
     /// Throws IoError, for instance on a full disk; the file then ends with the last complete line.
     void write(const Progress& progress);
 
   private:
     LineWriter lines_;
+    std::string text_;  ///< of the line; keeps its memory from one to the next
 };
 
 }  // namespace causeway::train
