@@ -72,9 +72,10 @@ void add_packing(Size s) {
 /// A size that fills no tile, and beside it the same padded to whole tiles of 12 x 32, the largest there are: how well
 /// edges are handled is the ratio of the two.
 void add_odd(GemmForm form, const char* form_name, Size s) {
-    const std::string name = fmt::format("gemm_odd/f32/{}/{}x{}x{}", form_name, s.m, s.n, s.k);
+    const std::string shape = fmt::format("f32/{}x{}x{}", s.m, s.n, s.k);
     const Size padded{round_up(s.m, std::int64_t{12}), round_up(s.n, std::int64_t{32}), s.k};
-    for (const auto& [full_name, size] : {std::pair{name, s}, std::pair{name + "/padded", padded}}) {
+    for (const auto& [full_name, size] : {std::pair{fmt::format("gemm_odd_{}/{}", form_name, shape), s},
+                                          std::pair{fmt::format("gemm_odd_{}_padded/{}", form_name, shape), padded}}) {
         add_case(full_name, work_of(size), [form, size = size] {
             return [operands = std::make_shared<Operands>(form, size)] { operands->run(); };
         });

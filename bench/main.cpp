@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -40,7 +40,7 @@ Examples:
 
 struct Options {
     bool help = false;
-    int threads = 1;  ///< 0 when it was no positive number
+    std::string threads = "1";
     std::optional<std::string> once;
 };
 
@@ -57,7 +57,7 @@ Options take_options(int& argc, char** argv) {
         if (argument == "--help" || argument == "-h") {
             options.help = true;
         } else if (const char* threads = value_of("--threads")) {
-            options.threads = std::atoi(threads);
+            options.threads = threads;
         } else if (const char* once = value_of("--once")) {
             options.once = once;
         } else {
@@ -104,9 +104,17 @@ void describe_run() {
     benchmark::AddCustomContext("peak GFLOP/s a thread", fmt::format("{:.1f}", setup.peak_flops_per_second * 1e-9));
 }
 
+/// A whole number from 1 to 1024; 0 for anything else.
+int thread_count(const std::string& text) {
+    int count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole && count >= 1 && count <= 1024 ? count : 0;
+}
+
 int run(const Options& options) {
     bench::Setup& setup = bench::setup();
-    setup.threads = options.threads;
+    setup.threads = thread_count(options.threads);
     setup.kernels = &kernels::kernel_table(choose_isa("auto"));
     register_families();
     if (options.once) {
@@ -136,8 +144,9 @@ int main(int argc, char** argv) {
         std::fputs(usage, stdout);
         return 0;
     }
-    if (options.threads < 1) {
-        std::fprintf(stderr, "causeway_bench: --threads needs a positive number\n");
+    if (thread_count(options.threads) == 0) {
+        std::fprintf(stderr, "causeway_bench: --threads: found \"%s\", expected a number from 1 to 1024\n",
+                     options.threads.c_str());
         return 1;
     }
     benchmark::Initialize(&argc, argv);

@@ -10,7 +10,7 @@
 #   --out DIR    where to (default: build/bench)
 #   --docs       also put the tables into docs/performance.md and the plots into docs/images
 #   --no-build   take build/release as it is
-#   FAMILY       softmax gemm attention head layers optimizer stream train attention_growth train_growth
+#   FAMILY       softmax gemm gemm_odd attention head layers optimizer stream train attention_growth train_growth
 #                (default: all, about 10 minutes on two quiet cores)
 #
 # examples:
@@ -20,14 +20,15 @@
 #   tools/bench.sh --docs                   # the figures of docs/performance.md anew
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-families=(softmax gemm attention head layers optimizer stream train attention_growth train_growth)
+families=(softmax gemm gemm_odd attention head layers optimizer stream train attention_growth train_growth)
 declare -A filter=(
     [softmax]='^softmax'
-    [gemm]='^gemm_'
+    [gemm]='^gemm_(nt|nn|tn)'
+    [gemm_odd]='^gemm_odd'
     [attention]='^attention_.*(H12T|D128|D8)'
     [head]='^lm_head'
-    [layers]='-^(softmax|gemm_|attention_|lm_head|adamw|sum_squares|stream_|train|decode)'
-    [optimizer]='^(adamw|sum_squares)'
+    [layers]='-^(softmax|gemm_|attention_|lm_head|adamw|square_sum|stream_|train|decode)'
+    [optimizer]='^(adamw|square_sum)'
     [stream]='^stream_'
     [train]='^train/'
     [attention_growth]='^attention_.*H4T.*D64'
@@ -35,7 +36,7 @@ declare -A filter=(
 )
 # Rounds, and seconds each of them takes at least. Many short ones rather than a few long: a round counts when nothing
 # else ran meanwhile. Where a single call takes long, or setting up does, there are fewer.
-declare -A rounds=([train]=5 [attention_growth]=7 [train_growth]=7 [head]=9 [gemm]=20 [attention]=20 [optimizer]=15)
+declare -A rounds=([train]=5 [attention_growth]=7 [train_growth]=7 [head]=9 [gemm]=20 [gemm_odd]=10 [attention]=20 [optimizer]=15)
 declare -A seconds=([train]=0.2 [train_growth]=0.05)
 quick=false
 docs=false

@@ -17,7 +17,7 @@ import statistics
 import sys
 
 # In the order of the page.
-FAMILIES = ["softmax", "gemm", "attention", "head", "layers", "optimizer", "stream", "train", "attention_growth",
+FAMILIES = ["softmax", "gemm", "gemm_odd", "attention", "head", "layers", "optimizer", "stream", "train", "attention_growth",
             "train_growth"]
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 COLUMNS = [("GFLOP/s", "GFLOP/s"), ("%peak", "% of peak"), ("GB/s", "GB/s"), ("%stream", "% of stream"),
@@ -78,15 +78,31 @@ def table(rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def thread_note(context):
+    return f"{context['threads']} thread{'s' * (context['threads'] != '1')}, peak {context['peak GFLOP/s a thread']} " \
+           f"GFLOP/s a thread"
+
+
 def family_table(context, cases):
     columns = [(key, title) for key, title in COLUMNS if any(key in case.counters for case in cases)]
     rows = [["case", "best", "median"] + [title for _, title in columns]]
     for case in cases:
         cells = [number_text(case.counters[key]) if key in case.counters else "" for key, _ in columns]
         rows.append([f"`{case.name}`", time_text(case.best_ns), time_text(case.median_ns)] + cells)
-    note = f"{context['threads']} thread{'s' * (context['threads'] != '1')}, peak {context['peak GFLOP/s a thread']} " \
-           f"GFLOP/s a thread"
-    return f"{table(rows)}\n\n{note}"
+    return f"{table(rows)}\n\n{thread_note(context)}"
+
+
+def odd_table(context, cases):
+    """How long products of odd sizes take beside the same padded to whole tiles: one line a form."""
+    best = {case.name: case.best_ns for case in cases}
+    rows = [["form", "sizes", "median of the ratios", "largest", "of"]]
+    for form in ("nt", "nn", "tn"):
+        start = f"gemm_odd_{form}/"
+        ratios = {name: ns / best[name.replace("/", "_padded/", 1)] for name, ns in best.items() if name.startswith(start)}
+        worst = max(ratios, key=ratios.get)
+        rows.append([f"`gemm_odd_{form}`", str(len(ratios)), f"{statistics.median(ratios.values()):.2f}",
+                     f"{ratios[worst]:.2f}", worst.rsplit("/", 1)[1]])
+    return f"{table(rows)}\n\n{thread_note(context)}"
 
 
 def cache_text(context):
@@ -110,7 +126,8 @@ def machine_table(results):
 
 def sections(results):
     texts = {"machine": machine_table(results)}
-    texts.update({family: family_table(context, cases) for family, (context, cases) in results.items()})
+    texts.update({family: (odd_table if family == "gemm_odd" else family_table)(context, cases)
+                  for family, (context, cases) in results.items()})
     return texts
 
 

@@ -7,7 +7,6 @@
 #include "causeway/version.hpp"
 #include "command.hpp"
 #include "inspect/machine.hpp"
-#include "inspect/profile_table.hpp"
 #include "inspect/units.hpp"
 #include "output.hpp"
 

@@ -37,6 +37,17 @@ double useful_flops(const ModelSize& m) {
     return 6 * body * tokens + layers * 3.5 * 4 * width * static_cast<double>(m.batch) * length * (length + 1) / 2;
 }
 
+double packed_bytes(const ModelSize& model) {
+    const ExecutionPlan plan = std::move(plans_of(config_of(model)).front());
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < plan.values.size(); ++i) {
+        const PlannedValue& value = plan.values[i];
+        const bool own_storage = value.storage == static_cast<std::int32_t>(i);
+        if (value.role == Role::packed && own_storage) bytes += value.desc.bytes();
+    }
+    return static_cast<double>(bytes);
+}
+
 TrainingStep::TrainingStep(const ModelSize& model) : TrainingStep(config_of(model)) {}
 
 TrainingStep::TrainingStep(const Config& config) : runtime_(plans_of(config), setup().threads) {

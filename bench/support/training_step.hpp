@@ -18,6 +18,9 @@ struct ModelSize {
 /// 6 FLOPs a parameter of a matrix product and token, and attention's causal products, forward and backward.
 double useful_flops(const ModelSize& model);
 
+/// Of the packed copies of weights that the model's training plan keeps.
+double packed_bytes(const ModelSize& model);
+
 /// A training plan of the model with its memory, and the phases of one optimizer step on a batch made up here.
 class TrainingStep {
   public:

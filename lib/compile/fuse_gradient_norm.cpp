@@ -6,39 +6,41 @@
 namespace causeway {
 namespace {
 
-/// The product node that finishes the gradient a square_sum node reads; null when another op does.
+/// Elements from which a gradient has left the caches by the time of the norm. Smaller ones are read from there in less
+/// time than the product takes longer.
+constexpr std::int64_t worth_fusing = 128 * 1024;
+
+/// The product node that finishes the gradient a square_sum node reads; null when another op does, the
+/// gradient is small, or the node is no square_sum.
 const Node* finishing_product(const Graph& graph, const Node& node) {
     if (node.op != &ops::square_sum()) return nullptr;
     const NodeId producer = graph.value(node.input(0)).producer;
-    if (!producer) return nullptr;
+    if (!producer || graph.shape(node.input(0)).elements() < worth_fusing) return nullptr;
     const Node& product = graph.node(producer);
     const bool sums = product.op == &ops::linear_weight_gradient() || product.op == &ops::moe_linear_weight_gradient();
     return sums && product.outputs.front() == node.input(0) ? &product : nullptr;
 }
 
 std::int64_t tiles_of(const Graph& graph, const Node& product, const KernelTables& tables) {
-    const Shape& gradient = graph.shape(product.outputs.front());
-    if (product.op == &ops::moe_linear_weight_gradient()) return ops::moe_gradient_tiles(gradient);
-    const auto ask = [&](const auto& table) {
-        return table.gemm.tiling(kernels::GemmForm::tn, gradient[0], gradient[1], graph.shape(product.input(0)).rows())
-            .tiles();
-    };
-    return tables.f64 != nullptr ? ask(*tables.f64) : ask(*tables.f32);
+    if (product.op == &ops::linear_weight_gradient()) return ops::weight_gradient_tiles(graph, product, tables);
+    return ops::moe_gradient_tiles(graph.shape(product.outputs.front()));
 }
 
 }  // namespace
 
 Graph fuse_gradient_norm(const Graph& graph, const KernelTables& tables) {
     std::vector<const Node*> sum_of(graph.nodes().size());  // by product
-    for (const Node& node : graph.nodes()) {
-        if (const Node* product = finishing_product(graph, node)) {
-            sum_of[static_cast<std::size_t>(product - graph.nodes().data())] = &node;
-        }
+    std::vector<bool> absorbed(graph.nodes().size());
+    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+        const Node* product = finishing_product(graph, graph.nodes()[i]);
+        if (product == nullptr) continue;
+        sum_of[static_cast<std::size_t>(product - graph.nodes().data())] = &graph.nodes()[i];
+        absorbed[i] = true;
     }
     GraphRewriter rewriter(graph);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const Node& node = graph.nodes()[i];
-        if (finishing_product(graph, node) != nullptr) continue;
+        if (absorbed[i]) continue;
         if (sum_of[i] == nullptr) {
             rewriter.copy(node);
             continue;

@@ -16,14 +16,12 @@ bool wants_packed(const Graph& graph, const Node& node, const WeightUse& use, co
     const ops::Matrices weight(graph.shape(node.input(use.weight_input)));
     const std::int64_t n = use.transposed ? weight.rows : weight.cols, k = use.transposed ? weight.cols : weight.rows;
     const auto form = use.transposed ? kernels::GemmForm::nt : kernels::GemmForm::nn;
-    const auto ask = [&](const auto& table) { return table.gemm.wants_packed(form, use.rows, n, k); };
-    return tables.f64 != nullptr ? ask(*tables.f64) : ask(*tables.f32);
+    return tables.visit([&](const auto& table) { return table.gemm.wants_packed(form, use.rows, n, k); });
 }
 
 std::int64_t packed_elements(const ops::Matrices& weight, bool transposed, const KernelTables& tables) {
     const std::int64_t n = transposed ? weight.rows : weight.cols, k = transposed ? weight.cols : weight.rows;
-    const auto ask = [&](const auto& table) { return weight.count * table.gemm.packed_elements(n, k); };
-    return tables.f64 != nullptr ? ask(*tables.f64) : ask(*tables.f32);
+    return tables.visit([&](const auto& table) { return weight.count * table.gemm.packed_elements(n, k); });
 }
 
 std::vector<WeightUse> packed_uses(const Graph& graph, const Node& node, const KernelTables& tables) {

@@ -38,7 +38,7 @@ Graph fuse_epilogue(const Graph& graph);
 /// An add whose operand is a norm's input gradient joins the norm's backward node.
 Graph fuse_norm_residual(const Graph& graph);
 
-/// The product that finishes a weight's gradient sums its squares tile by tile, while they are in cache, and the
+/// The product that finishes a large weight's gradient sums its squares tile by tile, while they are in cache, and the
 /// square_sum node goes. Between the step and the update nothing else may then change the gradient.
 Graph fuse_gradient_norm(const Graph& graph, const KernelTables& tables);
 

@@ -17,7 +17,7 @@ KernelCalls::KernelCalls(std::string_view isa, int threads)
 template <class F>
 void KernelCalls::run(std::int64_t tiles, double flops, F&& tile_range) {
     if (tiles == 0) return;
-    pool_.run([&] { pool_.parallel(tiles, TileWork(tile_range)); }, flops >= parallel_flops);
+    pool_.run([&] { pool_.parallel(tiles, TileWork(tile_range)); }, flops >= parallel_flops && tiles > 1);
 }
 
 void KernelCalls::gemm(kernels::GemmForm form, const kernels::GemmArgs<float>& args) {
@@ -56,9 +56,13 @@ void KernelCalls::attention_backward(const kernels::AttentionBackwardArgs<float>
     auto delta = [&](std::int64_t begin, std::int64_t end) { kernel.backward_delta(args, begin, end); };
     auto products = [&](std::int64_t begin, std::int64_t end) { kernel.backward(args, begin, end); };
     auto reduce = [&](std::int64_t begin, std::int64_t end) { kernel.backward_reduce(args, begin, end); };
-    run(kernel.backward_delta_tiles(args.shape), flops, delta);
-    run(kernel.backward_tiles(args.shape), flops, products);
-    run(kernel.backward_reduce_tiles(args.shape), flops, reduce);
+    pool_.run(
+        [&] {
+            pool_.parallel(kernel.backward_delta_tiles(args.shape), TileWork(delta));
+            pool_.parallel(kernel.backward_tiles(args.shape), TileWork(products));
+            pool_.parallel(kernel.backward_reduce_tiles(args.shape), TileWork(reduce));
+        },
+        flops >= parallel_flops);
 }
 
 std::int64_t KernelCalls::attention_workspace(const kernels::AttentionShape& shape) const {

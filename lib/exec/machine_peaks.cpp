@@ -53,7 +53,7 @@ double flop_rate(ThreadPool& pool, const Probe& probe, std::int64_t tiles, doubl
     auto work = [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t tile = begin; tile < end; ++tile) sink = probe.multiply_add(iterations);
     };
-    const auto round = [&] { pool.run([&] { pool.parallel(tiles, TileWork(work)); }); };
+    const auto round = [&] { pool.run([&] { pool.parallel(tiles, TileWork(work)); }, tiles > 1); };
     const double flops = static_cast<double>(tiles * iterations * probe.flops_per_iteration);
     return flops / least_time(round, seconds);
 }
@@ -69,7 +69,7 @@ double read_rate(ThreadPool& pool, const Probe& probe, const Buffer& x, std::int
             for (std::int64_t r = 0; r < repeats; ++r) sink = probe.read(data + first, last - first);
         }
     };
-    const auto round = [&] { pool.run([&] { pool.parallel(tiles, TileWork(work)); }); };
+    const auto round = [&] { pool.run([&] { pool.parallel(tiles, TileWork(work)); }, tiles > 1); };
     return static_cast<double>(x.size()) * static_cast<double>(repeats) / least_time(round, seconds);
 }
 

@@ -22,7 +22,7 @@ int threads_of(const StepGroup& group, int cores) {
     return group.parallel ? static_cast<int>(std::min<std::int64_t>(cores, group.tiles)) : 1;
 }
 
-/// Close to what ThreadPool::parallel does: whoever is free takes the next tile.
+/// Whoever is free takes the next tile.
 double group_seconds(const ExecutionPlan& plan, const StepGroup& group, int cores) {
     const int threads = threads_of(group, cores);
     if (threads <= 1) return group.predicted_seconds;

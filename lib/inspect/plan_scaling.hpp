@@ -15,8 +15,8 @@ struct GroupScaling {
     double work_seconds = 0;  ///< on one core
     double seconds = 0;       ///< on that many
     double lost_seconds = 0;  ///< beyond work / cores
-    double sharing_seconds =
-        0;  ///< of these, what it takes to hand the group to threads; the rest is waiting for tiles
+    /// Of these, what it takes to hand the group to threads; the rest is waiting for tiles.
+    double sharing_seconds = 0;
 };
 
 /// How a part of a plan would fare on a number of cores.
@@ -38,9 +38,10 @@ struct PartScaling {
 
 /// Predicts, from the plan's own costs alone, the time of each of its phases (and, of a training plan, of a training
 /// step with that many micro-batches) for each number of cores (at least 1). Tiles of a step are taken as equally long,
-/// threads take them as ThreadPool::parallel hands them out, and the cores do not slow each other down: memory keeps up
-/// with all of them. Sharing a group among n threads counts 0.4 us + 0.1 us * (n - 1). The plan's costs are guesses,
-/// whose ratios say more than their sums. O(groups * cores * log cores) for each number.
+/// whoever is free takes the next (the executor gives each thread a part of its own first and lets it take from others
+/// afterwards, which comes to about the same), and the cores do not slow each other down: memory keeps up with all of
+/// them. Sharing a group among n threads counts 0.4 us + 0.1 us * (n - 1). The plan's costs are guesses,
+/// whose ratios say more than their sums. O(tiles * log cores) for each number.
 std::vector<PartScaling> predict_scaling(const ExecutionPlan& plan, std::span<const int> cores,
                                          std::int64_t micro_batches = 1);
 

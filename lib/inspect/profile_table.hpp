@@ -21,7 +21,4 @@ struct ProfileBounds {
 std::string profile_text(const std::vector<ProfileRow>& rows, const ProfileBounds& bounds = {},
                          double outside_seconds = 0);
 
-/// The peaks as lines for `causeway info`.
-std::string peaks_text(const MachinePeaks& peaks);
-
 }  // namespace causeway

@@ -1,6 +1,6 @@
 #pragma once
 
-// Sums of squares in double: the squares of large floats overflow a float.
+// Sums of squares in double: the squares of large floats overflow a float. Included by x.simd.cpp files only.
 
 #include "kernels/arch.hpp"
 
@@ -20,6 +20,7 @@ class SquareSum {
     /// Adds `count` half vectors from x on to the sums from `first` on.
     template <int first = 0, int count = unroll>
     void add(const float* x) {
+        static_assert(first + count <= unroll);
 #pragma GCC unroll 8
         for (int u = 0; u < count; ++u) {
             HalfVec narrow;

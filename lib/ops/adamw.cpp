@@ -29,6 +29,10 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
                 fmt::format("input {} is {}, the parameter {}", i, shape_text(graph, node, i),
                             shape_text(graph, node, param_input)));
     }
+    const TensorDesc& factors = input_desc(graph, node, factors_input);
+    require(factors.dtype == DType::f64 && factors.shape == Shape{update_factor_count},
+            fmt::format("the factors must be f64 ({}), found {} {}", static_cast<int>(update_factor_count),
+                        to_string(factors.dtype), to_string(factors.shape)));
     std::vector<OutputSpec> outputs{{"", param, Role::parameter, param_input},
                                     {"m", param, Role::state, m_input},
                                     {"v", param, Role::state, v_input}};
@@ -61,7 +65,7 @@ struct Tiles {
         rows = param.rows;
         cols = param.cols;
         panels = table.gemm.panels(rows);
-        panel_rows = table.gemm.packed_elements(1, 1);
+        panel_rows = table.gemm.panel_columns;
         packed_matrix = table.gemm.packed_elements(rows, cols);
         cut = cut_rows(param.count * panels, panel_rows * cols);
     }

@@ -6,7 +6,8 @@
 #include "ops/ops.hpp"
 
 // norm = sqrt(sum of all squares of all gradients), in double, in two fixed-order steps: partial sums of 64 Ki elements
-// a gradient, then their sum. The gradients are of the sum of losses: divide by the valid tokens for the mean's.
+// a gradient (or, after fusion, of the tiles of the product that made it), then their sum. The gradients are of the sum
+// of losses: divide by the valid tokens for the mean's.
 
 namespace causeway::ops {
 namespace {
@@ -27,7 +28,7 @@ void lower(LowerContext& context) {
     const Cut cut{context.in_shape(0).elements(), chunk};
     const BufferRef gradient = context.in(0), partial = context.out();
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
-        const auto kernel = table.optimizer.sum_squares;
+        const auto kernel = table.optimizer.square_sum;
         context.stage("", cut.tiles(), cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                           for (std::int64_t tile = begin; tile < end; ++tile) {
@@ -40,7 +41,9 @@ void lower(LowerContext& context) {
 
 std::vector<OutputSpec> infer_norm(const Graph& graph, const Node& node) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        require(input_desc(graph, node, i).dtype == DType::f64, fmt::format("input {} must be f64 partial sums", i));
+        const TensorDesc& sums = input_desc(graph, node, i);
+        require(sums.dtype == DType::f64,
+                fmt::format("input {} must be f64 partial sums, found {}", i, to_string(sums)));
     }
     return {{"", {DType::f64, Shape{}}, Role::result}};
 }

@@ -5,7 +5,8 @@
 #include "ops/ops.hpp"
 
 // y = act(x W^T + b) + residual;  dx = dy W;  dW = dy^T x;  db = sum of dy over rows.
-// The activation and the residual are there only after fusion, which comes after backward has been emitted.
+// The activation and the residual are there only after fusion, which comes after backward has been emitted; so is what
+// the product for dW leaves of each of its tiles, the sum of its squares.
 
 namespace causeway::ops {
 namespace {
@@ -148,8 +149,10 @@ std::vector<OutputSpec> infer_weight_gradient(const Graph& graph, const Node& no
 }
 
 Cost weight_gradient_cost(const Graph& graph, const Node& node) {
-    const double rows = static_cast<double>(graph.shape(node.input(0)).rows());
-    return gemm_cost(graph, node, rows, graph.shape(node.outputs[0]));
+    const Shape& gradient = graph.shape(node.outputs[0]);
+    Cost cost = gemm_cost(graph, node, static_cast<double>(graph.shape(node.input(0)).rows()), gradient);
+    if (node.attributes.has("square_sums")) cost.flops += 2 * static_cast<double>(gradient.elements());
+    return cost;
 }
 
 void lower_weight_gradient(LowerContext& context) {
@@ -160,10 +163,13 @@ void lower_weight_gradient(LowerContext& context) {
     const BufferRef dy = context.in(0), x = context.in(1), dw = context.out(0),
                     db = context.in(3) ? context.out(1) : BufferRef{},
                     squares = sums_squares ? context.out(context.node().outputs.size() - 1) : BufferRef{};
+    const std::int64_t tiles = weight_gradient_tiles(context.graph(), context.node(), context.tables());
+    require(!sums_squares || context.out_shape(context.node().outputs.size() - 1).elements() == tiles,
+            fmt::format("{} tiles do not fit the room for their sums of squares, {}", tiles,
+                        to_string(context.out_shape(context.node().outputs.size() - 1))));
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.gemm.tn;
-        context.stage("", table.gemm.tiling(kernels::GemmForm::tn, m, n, k).tiles(),
-                      weight_gradient_cost(context.graph(), context.node()),
+        context.stage("", tiles, weight_gradient_cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                           kernels::GemmArgs<T> args{
                               m, n, k, run.at<const T>(dy), m, run.at<const T>(x), n, nullptr, run.at<T>(dw), n};
@@ -187,6 +193,14 @@ const OpDef& linear_input_gradient() {
     static const OpDef def{"linear_input_gradient", "dx = dy W", infer_input_gradient, nullptr,
                            input_gradient_cost,     nullptr,     lower_input_gradient, input_gradient_weights};
     return def;
+}
+
+std::int64_t weight_gradient_tiles(const Graph& graph, const Node& node, const KernelTables& tables) {
+    const Shape& gradient = graph.shape(node.outputs[0]);
+    const std::int64_t rows = graph.shape(node.input(0)).rows();
+    return tables.visit([&](const auto& table) {
+        return table.gemm.tiling(kernels::GemmForm::tn, gradient[0], gradient[1], rows).tiles();
+    });
 }
 
 const OpDef& linear_weight_gradient() {

@@ -15,6 +15,12 @@ namespace causeway {
 struct KernelTables {
     const kernels::KernelTable<float>* f32 = nullptr;
     const kernels::KernelTable<double>* f64 = nullptr;
+
+    /// f(table) with the one that is there.
+    template <class F>
+    auto visit(F&& f) const {
+        return f64 != nullptr ? f(*f64) : f(*f32);
+    }
 };
 
 /// What an op sees when its node becomes steps. Without placements (before memory is planned) it still answers all
@@ -32,6 +38,7 @@ class LowerContext {
 
     const Graph& graph() const { return graph_; }
     const Node& node() const { return node_; }
+    const KernelTables& tables() const { return tables_; }
     const Attributes& attributes() const { return node_.attributes; }
     const TensorDesc& desc(ValueId id) const { return graph_.value(id).desc; }
     const Shape& in_shape(std::size_t i) const { return graph_.shape(node_.input(i)); }
@@ -63,7 +70,7 @@ class LowerContext {
     /// Calls f(table) with the table of the plan's element type.
     template <class F>
     auto with_table(F&& f) const {
-        return tables_.f64 != nullptr ? f(*tables_.f64) : f(*tables_.f32);
+        return tables_.visit(f);
     }
 
   private:
@@ -81,6 +88,8 @@ namespace ops {
 
 /// Throws GraphError unless the condition holds.
 void require(bool condition, const std::string& message);
+/// Tiles of a linear_weight_gradient node, each of which can leave a sum of squares.
+std::int64_t weight_gradient_tiles(const Graph& graph, const Node& node, const KernelTables& tables);
 /// The description of input i; throws GraphError when it is absent.
 const TensorDesc& input_desc(const Graph& graph, const Node& node, std::size_t i);
 /// "(2, 5, 64)" of input i, for messages.

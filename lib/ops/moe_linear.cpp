@@ -128,7 +128,7 @@ void lower_product(LowerContext& context, bool transposed, const Cost& cost) {
     const BufferRef x = context.in(rows_input), w = context.in(weight_input), offsets = context.in(offsets_input),
                     packed = context.in(packed_input), y = context.out();
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
-        const Cut columns = cut_block_columns(blocks.rows, n, k, table.gemm.packed_elements(1, 1));
+        const Cut columns = cut_block_columns(blocks.rows, n, k, table.gemm.panel_columns);
         const auto form = transposed ? kernels::GemmForm::nt : kernels::GemmForm::nn;
         const auto kernel = transposed ? table.gemm.nt : table.gemm.nn;
         const auto tiling = table.gemm.tiling;

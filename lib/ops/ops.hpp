@@ -15,7 +15,7 @@ const OpDef& linear();                  ///< x, weight, [bias], [packed], [resid
 const OpDef& linear_input_gradient();   ///< dy, weight, [packed] -> dx
 const OpDef& linear_weight_gradient();  ///< dy, x, weight gradient, [bias gradient] -> weight gradient, [bias
                                         ///< gradient], [partial sums of squares]
-const OpDef& pack_weight();             ///< weight -> packed
+const OpDef& pack_weight();             ///< weight, [older copy] -> packed
 
 const OpDef& attention();                    ///< qkv -> out, lse
 const OpDef& attention_backward();           ///< qkv, out, lse, dout -> dqkv

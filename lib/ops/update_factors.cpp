@@ -1,5 +1,7 @@
 #include "ops/update_factors.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "ops/lowering.hpp"
@@ -13,7 +15,8 @@ namespace {
 
 std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     const TensorDesc& norm = input_desc(graph, node, 0);
-    require(norm.dtype == DType::f64 && norm.shape.elements() == 1, "the norm must be one f64");
+    require(norm.dtype == DType::f64 && norm.shape.elements() == 1,
+            fmt::format("the norm must be one f64, found {} {}", to_string(norm.dtype), to_string(norm.shape)));
     return {{"", {DType::f64, {update_factor_count}}}};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "tensor/dtype.hpp"
 #include "tensor/shape.hpp"
@@ -27,6 +28,9 @@ struct TensorDesc {
     bool operator==(const TensorDesc&) const = default;
     std::int64_t bytes() const { return stored_elements * static_cast<std::int64_t>(size_of(dtype)); }
 };
+
+/// "f32 (2, 3)", and where it is not stored so, "f32 (2, 3) packed_nt in 96 elements".
+std::string to_string(const TensorDesc& desc);
 
 /// A tensor in memory that somebody else owns.
 struct TensorView {

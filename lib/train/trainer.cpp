@@ -187,7 +187,10 @@ void Trainer::throw_not_finite(std::int64_t step, const char* what, double value
                     step, what, value));
 }
 
-Evaluation Trainer::evaluate() {
+Evaluation Trainer::evaluate() { return *evaluate_until(nullptr); }
+
+/// Nothing when the flag was set on the way.
+std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop) {
     if (data_.validation == nullptr) throw ConfigError("data: there is no validation set to evaluate");
     const Stopwatch watch;
     Evaluation result;
@@ -196,6 +199,7 @@ Evaluation Trainer::evaluate() {
     eval_->executor->run(Phase::pack, {});
     if (logits_ != nullptr) logits_->run(Phase::pack, {});
     for (std::int64_t batch = 0; batch < data_.validation->batches_per_epoch(); ++batch) {
+        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return std::nullopt;
         draw(*data_.validation, batch, "validation inputs", "validation targets");
         forward(*eval_, {});
         loss += eval_->loss[0];
@@ -247,7 +251,7 @@ RunResult Trainer::run(const RunHooks& hooks) {
         progress.step = result.last_step = step();
         progress.epoch = count_towards_epoch(progress.step);
         result.validation.reset();
-        if (evaluates_after(step_) && !stop()) progress.validation = result.validation = evaluate();
+        if (evaluates_after(step_) && !stop()) progress.validation = result.validation = evaluate_until(hooks.stop);
         progress.elapsed_seconds = watch.seconds();
         if (hooks.on_step) hooks.on_step(progress);
     }

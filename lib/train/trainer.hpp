@@ -69,7 +69,7 @@ struct Progress {
 
 struct RunHooks {
     std::function<void(const Progress&)> on_step;  ///< after every step; what it throws ends the run
-    /// Looked at after every step: once true, the run ends as if max_steps were reached, without a last evaluation. May
+    /// Looked at after every step and every batch of an evaluation: once true, the run ends as if max_steps were reached, without a last evaluation. May
     /// be set from a signal handler.
     const std::atomic<bool>* stop = nullptr;
 };
@@ -159,6 +159,7 @@ class Trainer {
     void count_experts(StepReport& report);
     std::int64_t count_hits();
     [[noreturn]] void throw_not_finite(std::int64_t step, const char* what, double value);
+    std::optional<Evaluation> evaluate_until(const std::atomic<bool>* stop);
     bool evaluates_after(std::int64_t step) const;
     std::optional<EpochReport> count_towards_epoch(const StepReport& report);
 

@@ -65,7 +65,7 @@ TEST_CASE("B67 the default number of threads is what the process may use") {
     CHECK_THROWS_MESSAGE(ThreadPool(5000), CapacityError, "found 5000");
 }
 
-TEST_CASE("What the work throws reaches the caller") {
+TEST_CASE("What f throws in run(f) reaches the caller") {
     ThreadPool pool(2);
     CHECK_THROWS_AS(pool.run([] { throw NumericError("stop"); }), NumericError);
     CHECK_THROWS_AS(pool.run([] { throw NumericError("stop"); }, false), NumericError);

@@ -1,6 +1,7 @@
 #include "inspect/profile_table.hpp"
 
 #include "causeway/error.hpp"
+#include "inspect/machine.hpp"
 #include "inspect/run_profile.hpp"
 #include "inspect/tiny_runtime.hpp"
 #include "support/catch.hpp"
@@ -24,11 +25,11 @@ ExecutionPlan hand_made_plan() {
     return plan;
 }
 
-const ProfileRow& row_of(const std::vector<ProfileRow>& rows, const std::string& op) {
+const ProfileRow& row_of(const std::vector<ProfileRow>& rows, std::string_view op) {
     for (const ProfileRow& row : rows) {
         if (row.op == op) return row;
     }
-    throw Error("no row " + op);
+    throw Error("no row " + std::string(op));
 }
 
 }  // namespace

@@ -124,16 +124,16 @@ TEST_CASE("B21 norms of gradients of 1e20 do not overflow, and NaN and inf come 
     constexpr std::int64_t n = 100;
     for_each_isa([&](const KernelTable<float>& table) {
         Guarded<float> grad(n, 1e20f);
-        const double norm = std::sqrt(table.optimizer.sum_squares(grad.data(), 0, n));
+        const double norm = std::sqrt(table.optimizer.square_sum(grad.data(), 0, n));
         CHECK(std::abs(norm / 1e21 - 1) <= 1e-6);
         // Clipped to 1 each gradient is 0.1.
         CHECK(std::abs(static_cast<double>(grad[0]) / norm - 0.1) <= 1e-7);
         for (const std::int64_t place : {0, 50, 99}) {
             Guarded<float> bad = grad;
             bad[place] = std::numeric_limits<float>::infinity();
-            CHECK(std::isinf(table.optimizer.sum_squares(bad.data(), 0, n)));
+            CHECK(std::isinf(table.optimizer.square_sum(bad.data(), 0, n)));
             bad[place] = std::numeric_limits<float>::quiet_NaN();
-            CHECK(std::isnan(table.optimizer.sum_squares(bad.data(), 0, n)));
+            CHECK(std::isnan(table.optimizer.square_sum(bad.data(), 0, n)));
         }
     });
 }
@@ -142,9 +142,9 @@ TEST_CASE("Sums of squares are as good as double") {
     for (const std::int64_t n : awkward_lengths()) {
         const auto x = random_values<float>(n, 7, -3, 3);
         const auto x_double = random_values<double>(n, 7, -3, 3);
-        const double expected = reference_table<double>().optimizer.sum_squares(x_double.data(), n / 5, n);
+        const double expected = reference_table<double>().optimizer.square_sum(x_double.data(), n / 5, n);
         for_each_isa([&](const KernelTable<float>& table) {
-            CHECK(std::abs(table.optimizer.sum_squares(x.data(), n / 5, n) - expected) <= 1e-13 * expected);
+            CHECK(std::abs(table.optimizer.square_sum(x.data(), n / 5, n) - expected) <= 1e-13 * expected);
         });
     }
 }

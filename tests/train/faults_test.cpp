@@ -166,6 +166,43 @@ TEST_CASE("a run ends where its stop flag is set, without another evaluation") {
     CHECK(trainer.run(hooks).last_step.step == 30);
 }
 
+namespace {
+
+/// A long validation set, during which somebody asks for the end.
+class AskingForTheEnd final : public BatchSource {
+  public:
+    AskingForTheEnd(const Config& config, std::atomic<bool>& stop, std::atomic<int>& rows)
+        : BatchSource(config.train.batch_size, config.train.sequence_length), stop_(stop), rows_(rows) {}
+    std::int64_t rows_per_epoch() const override { return 1'000'000; }
+
+  private:
+    void fill_row(std::int64_t, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        std::fill(inputs.begin(), inputs.end(), 1);
+        std::fill(targets.begin(), targets.end(), 2);
+        stop_ = ++rows_ > 20;
+    }
+
+    std::atomic<bool>& stop_;
+    std::atomic<int>& rows_;
+};
+
+}  // namespace
+
+TEST_CASE("a stop flag set during an evaluation ends it, and nothing of it is reported") {
+    const Config config = three_tokens({"train.max_steps=2"});
+    std::atomic<bool> stop{false};
+    std::atomic<int> rows{0};
+    TrainerOptions options = on_rows(config, {1, 2, 3}, {2, 3, 4});
+    options.data.validation = std::make_unique<AskingForTheEnd>(config, stop, rows);
+    Trainer trainer(config, std::move(options));
+    RunHooks hooks;
+    hooks.stop = &stop;
+    const RunResult result = trainer.run(hooks);
+    CHECK(result.last_step.step == 2);
+    CHECK(!result.validation);
+    CHECK(rows == 21);
+}
+
 TEST_CASE("what the memory cannot hold is refused with both figures") {
     CHECK_THROWS_MESSAGE(Trainer(config_file("gpt2_124m.json", {"data.source=repeat", "runtime.memory_limit_mb=100"})),
                          CapacityError, "100.0 MiB");

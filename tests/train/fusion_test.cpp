@@ -82,8 +82,20 @@ TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may star
 }
 
 TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another order") {
-    check_within_rounding("fuse_gradient_norm", {});
-    check_within_rounding("fuse_gradient_norm", {"train.gradient_accumulation_steps=2"});
-    check_within_rounding("fuse_gradient_norm", expert_blocks({"train.gradient_accumulation_steps=2"}));
-    check_within_rounding("fuse_gradient_norm", {"model.tie_word_embeddings=false", "model.lm_head_bias=true"});
+    // Large enough for the MLP's gradients to be fused.
+    const std::vector<std::string> wide{"model.hidden_size=192", "model.num_hidden_layers=1", "train.batch_size=1"};
+    for (const std::vector<std::string>& each : on_every_isa(wide)) {
+        INFO(each.back());
+        const Pair pair = with_and_without("fuse_gradient_norm", each);
+        CHECK(pair.on.losses[0] == pair.off.losses[0]);
+        CHECK(pair.on.norms[0] == Approx(pair.off.norms[0]).epsilon(1e-12));
+        CHECK(largest_difference(pair.on.parameters, pair.off.parameters) <= 1e-6);
+    }
+    std::vector<std::string> accumulated = wide;
+    accumulated.push_back("train.gradient_accumulation_steps=2");
+    const Pair pair = with_and_without("fuse_gradient_norm", accumulated);
+    CHECK(pair.on.norms[0] == Approx(pair.off.norms[0]).epsilon(1e-12));
+    // Experts' too, each with its own tiles.
+    const Pair experts = with_and_without("fuse_gradient_norm", expert_blocks({"model.intermediate_size=600"}));
+    CHECK(experts.on.norms[0] == Approx(experts.off.norms[0]).epsilon(1e-12));
 }

@@ -17,6 +17,16 @@ TEST_CASE("S1-23: a small attention-only model at least halves its loss") {
     CHECK(trainer.evaluate().loss < first / 2);
 }
 
+TEST_CASE("MiniMind's blocks learn: a small one copies what lies two positions back") {
+    Trainer trainer(
+        small_gpt2(minimind_blocks({"train.max_steps=400", "train.batch_size=16", "train.learning_rate=0.01",
+                                    "model.num_hidden_layers=1", "train.weight_decay=0"})));
+    const double first = trainer.step().loss;
+    CHECK(first == Approx(std::log(29.0)).margin(0.2));
+    while (trainer.steps_done() < 400) trainer.step();
+    CHECK(trainer.evaluate().loss < first / 2);
+}
+
 TEST_CASE("S1-17..21: one seed of repeat_h4 has 8,384 parameters and the reference's epoch means") {
     Trainer trainer(config_file("repeat_h4.json"));
     CHECK(trainer.parameter_count() == 8384);

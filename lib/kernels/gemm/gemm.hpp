@@ -66,6 +66,8 @@ struct GemmKernels {
     bool (*wants_packed)(GemmForm form, std::int64_t m, std::int64_t n, std::int64_t k);
     /// Elements of the packed copy of a B with n columns of op(B) and depth k.
     std::int64_t (*packed_elements)(std::int64_t n, std::int64_t k);
+    /// Columns of op(B) in a panel; the last one may be padded.
+    std::int64_t panel_columns;
     /// How many panels a packed B has; panels [begin, end) are packed by one call.
     std::int64_t (*panels)(std::int64_t n);
     void (*pack_nt)(const T* b, std::int64_t ldb, std::int64_t n, std::int64_t k, T* packed, std::int64_t begin,

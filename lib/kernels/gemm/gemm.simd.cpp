@@ -166,17 +166,24 @@ Ahead panel_ahead(const GemmArgs<float>& args, const Block& block, std::int64_t 
 
 /// The squares of one finished panel of C, which is still in L1 or L2.
 void add_squares(const GemmArgs<float>& args, const Block& block, std::int64_t col, std::int64_t cols) {
-    constexpr int row_vectors = tile_cols / half_lanes;
+    constexpr int row_vectors = tile_cols / half_lanes, vector = lanes / half_lanes;
     static_assert(2 * row_vectors == SquareSum::unroll, "two rows fill a SquareSum");
+    SquareSum sum = *block.squares;  // a local one stays in registers
     const float* c = args.c + block.row * args.ldc + col;
     std::int64_t r = 0;
     for (; cols == tile_cols && r + 2 <= block.rows; r += 2) {
-        block.squares->add<0, row_vectors>(c + r * args.ldc);
-        block.squares->add<row_vectors, row_vectors>(c + (r + 1) * args.ldc);
+        sum.add<0, row_vectors>(c + r * args.ldc);
+        sum.add<row_vectors, row_vectors>(c + (r + 1) * args.ldc);
     }
-    for (; r < block.rows; ++r) {
-        for (std::int64_t j = 0; j < cols; ++j) block.squares->add_one(c[r * args.ldc + j]);
+    for (; r < block.rows; ++r) {  // an odd last row, or a narrow panel
+        alignas(64) float row[tile_cols];
+        store(row, load_partial(c + r * args.ldc, least(cols, lanes)));
+        sum.add<0, vector>(row);
+        if (cols <= lanes) continue;
+        store(row + lanes, load_partial(c + r * args.ldc + lanes, cols - lanes));
+        sum.add<vector, vector>(row + lanes);
     }
+    *block.squares = sum;
 }
 
 template <GemmForm form>
@@ -284,7 +291,7 @@ void tn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_
 }  // namespace
 
 void add_gemm(KernelTable<float>& table) {
-    table.gemm = {tiling, wants_packed, packed_elements, panels, pack_nt, pack_nn, nt, nn, tn};
+    table.gemm = {tiling, wants_packed, packed_elements, tile_cols, panels, pack_nt, pack_nn, nt, nn, tn};
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA

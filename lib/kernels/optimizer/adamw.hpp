@@ -28,7 +28,7 @@ template <class T>
 struct OptimizerKernels {
     void (*adamw)(const AdamWArgs<T>& args, std::int64_t begin, std::int64_t end);
     /// Sum of squares of x[begin, end) in double; overflows of float squares cannot happen, NaN and inf come through.
-    double (*sum_squares)(const T* x, std::int64_t begin, std::int64_t end);
+    double (*square_sum)(const T* x, std::int64_t begin, std::int64_t end);
 };
 
 }  // namespace causeway::kernels

@@ -24,7 +24,7 @@ void adamw(const AdamWArgs<T>& args, std::int64_t begin, std::int64_t end) {
 }
 
 template <class T>
-double sum_squares(const T* x, std::int64_t begin, std::int64_t end) {
+double square_sum(const T* x, std::int64_t begin, std::int64_t end) {
     double sum = 0;
     for (std::int64_t i = begin; i < end; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
     return sum;
@@ -35,7 +35,7 @@ double sum_squares(const T* x, std::int64_t begin, std::int64_t end) {
 template <class T>
 void add_optimizer(KernelTable<T>& table) {
     table.optimizer.adamw = adamw<T>;
-    table.optimizer.sum_squares = sum_squares<T>;
+    table.optimizer.square_sum = square_sum<T>;
 }
 template void add_optimizer(KernelTable<float>& table);
 template void add_optimizer(KernelTable<double>& table);

@@ -54,7 +54,7 @@ void adamw(const AdamWArgs<float>& args, std::int64_t begin, std::int64_t end) {
     }
 }
 
-double sum_squares(const float* x, std::int64_t begin, std::int64_t end) {
+double square_sum(const float* x, std::int64_t begin, std::int64_t end) {
     SquareSum sum;
     std::int64_t i = begin;
     for (; i + SquareSum::width <= end; i += SquareSum::width) sum.add(x + i);
@@ -66,7 +66,7 @@ double sum_squares(const float* x, std::int64_t begin, std::int64_t end) {
 
 void add_optimizer(KernelTable<float>& table) {
     table.optimizer.adamw = adamw;
-    table.optimizer.sum_squares = sum_squares;
+    table.optimizer.square_sum = square_sum;
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA
