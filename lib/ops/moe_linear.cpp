@@ -203,7 +203,7 @@ void lower_weight_gradient(LowerContext& context) {
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.gemm.tn;
         const auto tiling = table.gemm.tiling;
-        const auto sum_squares = table.optimizer.sum_squares;
+        const auto square_sum = table.optimizer.square_sum;
         context.stage("", experts * pieces.tiles(), weight_gradient_cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                           for (std::int64_t tile = begin; tile < end; ++tile) {
@@ -223,7 +223,7 @@ void lower_weight_gradient(LowerContext& context) {
                                                         k};
                               args.accumulate = !first || run.args.accumulate;
                               kernel(args, 0, tiling(kernels::GemmForm::tn, m, k, rows).tiles());
-                              if (squares) run.at<double>(squares)[tile] = sum_squares(args.c, 0, m * k);
+                              if (squares) run.at<double>(squares)[tile] = square_sum(args.c, 0, m * k);
                           }
                       });
     });
