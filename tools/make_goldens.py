@@ -38,8 +38,8 @@ DEFAULTS = {
                   layer_norm_epsilon=1e-5, rms_norm_eps=1e-6, qk_norm=False, residual=True, mlp="plain",
                   hidden_act="gelu_new",
                   attention_bias=True, mlp_bias=True, num_experts=0, num_experts_per_tok=1, moe_intermediate_size=0,
-                  norm_topk_prob=True, router_aux_loss_coef=0.0, router_aux_loss_scope="layer", tie_word_embeddings=True, lm_head_bias=False, init="gpt2",
-                  initializer_range=0.02),
+                  norm_topk_prob=True, router_aux_loss_coef=0.0, router_aux_loss_scope="layer",
+                  tie_word_embeddings=True, lm_head_bias=False, init="gpt2", initializer_range=0.02),
     "data": dict(source="repeat", lookback=3),
     "train": dict(seed=42, batch_size=12, sequence_length=0, gradient_accumulation_steps=1, max_steps=2000,
                   optimizer="adamw", learning_rate=1e-3, min_learning_rate=0.0, lr_schedule="cosine", warmup_steps=0,
@@ -433,8 +433,8 @@ def llama_state(m, tensors):
 
 
 def check_against_llama(m, parameters, inputs, targets, expected):
-    """The same for Llama, Qwen3 and Qwen3-MoE, with gradients. transformers makes its table of rotations in float32 whatever the
-    model's type is, which 1e-6 of the angles and so about 1e-5 of the results allow for."""
+    """The same for Llama, Qwen3 and Qwen3-MoE, with gradients. transformers makes its table of rotations in float32
+    whatever the model's type is, which 1e-6 of the angles and so about 1e-5 of the results allow for."""
     from transformers import (LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig,
                               Qwen3MoeForCausalLM)
     rope = {key: value for key, value in m["rope_parameters"].items() if key != "interleaved" and value != 0}
