@@ -74,6 +74,10 @@ void register_train() {
         model.rope_parameters = {};
         model.qk_norm = false;
     });
+    add_minimind("minimind-moe-4x64M-B4T128", [](ModelConfig& model) {
+        model.num_experts = 4;
+        model.router_aux_loss_coef = 5e-4;
+    });
     add_minimind("minimind-64M-B4T128-mha", [](ModelConfig& model) { model.num_key_value_heads = 8; });
 }
 

@@ -37,8 +37,9 @@ DEFAULTS = {
                   position_embedding="learned", rope_parameters={}, norm="layernorm", norm_placement="pre",
                   layer_norm_epsilon=1e-5, rms_norm_eps=1e-6, qk_norm=False, residual=True, mlp="plain",
                   hidden_act="gelu_new",
-                  attention_bias=True, mlp_bias=True, tie_word_embeddings=True, lm_head_bias=False, init="gpt2",
-                  initializer_range=0.02),
+                  attention_bias=True, mlp_bias=True, num_experts=0, num_experts_per_tok=1, moe_intermediate_size=0,
+                  norm_topk_prob=True, router_aux_loss_coef=0.0, router_aux_loss_scope="layer",
+                  tie_word_embeddings=True, lm_head_bias=False, init="gpt2", initializer_range=0.02),
     "data": dict(source="repeat", lookback=3),
     "train": dict(seed=42, batch_size=12, sequence_length=0, gradient_accumulation_steps=1, max_steps=2000,
                   optimizer="adamw", learning_rate=1e-3, min_learning_rate=0.0, lr_schedule="cosine", warmup_steps=0,
@@ -60,6 +61,7 @@ def read_config(path):
     if schedule not in ("constant", "cosine") or (schedule == "constant" and train["warmup_steps"]):
         sys.exit(f"{path}: this script knows lr_schedule cosine, and constant without warm-up")
     model["intermediate_size"] = model["intermediate_size"] or 4 * model["hidden_size"]
+    model["moe_intermediate_size"] = model["moe_intermediate_size"] or model["intermediate_size"]
     model["num_key_value_heads"] = model["num_key_value_heads"] or model["num_attention_heads"]
     model["head_dim"] = model["head_dim"] or model["hidden_size"] // model["num_attention_heads"]
     model["mlp"] = {"gelu": "plain"}.get(model["mlp"], model["mlp"])
@@ -98,6 +100,12 @@ def parameter_shapes(m):
         linear(f"h.{i}.attn.proj", D, q_width, m["attention_bias"])
         if m["mlp"] != "none":
             norm(f"h.{i}.ln_2")
+        if m["num_experts"]:
+            E, inner = m["num_experts"], m["moe_intermediate_size"]
+            shapes[f"h.{i}.mlp.router.weight"] = (E, D)
+            shapes[f"h.{i}.mlp.experts.gate_up.weight"] = (E, 2 * inner, D)
+            shapes[f"h.{i}.mlp.experts.down.weight"] = (E, D, inner)
+        elif m["mlp"] != "none":
             gated = m["mlp"] == "gated"
             linear(f"h.{i}.mlp.gate_up" if gated else f"h.{i}.mlp.fc", (1 + gated) * hidden, D, m["mlp_bias"])
             linear(f"h.{i}.mlp.proj", D, hidden, m["mlp_bias"])
@@ -121,7 +129,7 @@ def initial_parameters(m, rng):
             value = normal + (1.0 if name.endswith("weight") else 0.0)
         elif m["init"] == "pytorch" and name not in ("wte.weight", "wpe.weight"):
             weight = shapes.get(name.replace("bias", "weight"), shapes["wte.weight"])
-            bound = 1.0 / math.sqrt(weight[1])
+            bound = 1.0 / math.sqrt(weight[-1])
             value = rng.uniform(-bound, bound, shape)
         else:
             value = normal
@@ -223,9 +231,35 @@ def mlp(m, p, name, x):
     return F.linear(hidden, p[f"{name}.proj.weight"], p.get(f"{name}.proj.bias"))
 
 
+def experts(m, p, name, x, routing):
+    """The MLPs of each token's experts, weighted, as in transformers' Qwen3MoeSparseMoeBlock and MiniMind; appends the
+    layer's f (pairs a token of each expert) and P (mean score) to `routing`."""
+    rows, act, E = x.flatten(0, 1), ACTIVATIONS[m["hidden_act"]], m["num_experts"]
+    scores = F.linear(rows, p[f"{name}.router.weight"]).softmax(-1)
+    weights, chosen = scores.topk(m["num_experts_per_tok"], dim=-1)
+    routing.append((F.one_hot(chosen, E).to(x.dtype).mean(0).sum(0), scores.mean(0)))
+    if m["norm_topk_prob"]:
+        weights = weights / (weights.sum(-1, keepdim=True) + 1e-20)
+    gate_up, down, y = p[f"{name}.experts.gate_up.weight"], p[f"{name}.experts.down.weight"], 0.0 * rows
+    for e in range(E):
+        gate, up = F.linear(rows, gate_up[e]).chunk(2, dim=-1)
+        y = y + (weights * (chosen == e)).sum(-1, keepdim=True) * F.linear(act(gate) * up, down[e])
+    return y.view_as(x)
+
+
+def auxiliary_loss(m, routing):
+    """Without its coefficient: MiniMind's sum over layers, or transformers' load_balancing_loss_func over all."""
+    if not routing:
+        return torch.zeros(())
+    if m["router_aux_loss_scope"] == "layer":
+        return sum(m["num_experts"] * (f * score).sum() for f, score in routing)
+    f, score = (torch.stack(parts).mean(0) for parts in zip(*routing))
+    return m["num_experts"] * (f * score).sum()
+
+
 def forward(m, p, ids):
-    """Logits (B, T, V) of ids (B, T)."""
-    T, D = ids.shape[1], m["hidden_size"]
+    """Logits (B, T, V) of ids (B, T), and the auxiliary loss of the experts."""
+    T, D, routing = ids.shape[1], m["hidden_size"], []
 
     def norm(name, x):
         if m["norm"] == "none":
@@ -248,12 +282,14 @@ def forward(m, p, ids):
         x = x + sinusoidal(T, D).to(x.dtype)
     for i in range(m["num_hidden_layers"]):
         x = sublayer(f"h.{i}.ln_1", x, lambda z: attention(m, p, f"h.{i}.attn", z))
-        if m["mlp"] != "none":
+        if m["num_experts"]:
+            x = sublayer(f"h.{i}.ln_2", x, lambda z: experts(m, p, f"h.{i}.mlp", z, routing))
+        elif m["mlp"] != "none":
             x = sublayer(f"h.{i}.ln_2", x, lambda z: mlp(m, p, f"h.{i}.mlp", z))
     if m["norm_placement"] == "pre":
         x = norm("ln_f", x)
     head = p["wte.weight"] if m["tie_word_embeddings"] else p["lm_head.weight"]
-    return F.linear(x, head, p.get("lm_head.bias"))
+    return F.linear(x, head, p.get("lm_head.bias")), auxiliary_loss(m, routing)
 
 
 def loss_sum(logits, targets):
@@ -273,7 +309,7 @@ def learning_rate(train, step):
 
 def make_optimizer(train, p):
     """Matrices and embeddings decay, biases and norm gains do not."""
-    groups = [{"params": [v for v in p.values() if v.dim() == 2], "weight_decay": train["weight_decay"]},
+    groups = [{"params": [v for v in p.values() if v.dim() >= 2], "weight_decay": train["weight_decay"]},
               {"params": [v for v in p.values() if v.dim() < 2], "weight_decay": 0.0}]
     kind = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam}[train["optimizer"]]
     return kind([g for g in groups if g["params"]], lr=train["learning_rate"],
@@ -281,28 +317,37 @@ def make_optimizer(train, p):
 
 
 def first_batch(m, p, inputs, targets):
-    """Logits, mean loss and its gradients for the first batch."""
+    """Logits, mean loss and its gradients for the first batch; with experts the gradients are of the mean loss plus the
+    auxiliary loss times its coefficient."""
     for v in p.values():
         v.grad = None
-    logits = forward(m, p, inputs[0])
+    logits, auxiliary = forward(m, p, inputs[0])
     loss = loss_sum(logits, targets[0]) / (targets[0] != IGNORE).sum()
-    loss.backward()
+    (loss + m["router_aux_loss_coef"] * auxiliary).backward()
     out = {"logits": logits.detach(), "loss": loss.detach().reshape(1)}
+    if m["num_experts"]:
+        out["aux_loss"] = auxiliary.detach().reshape(1)
     out.update({f"gradients.{name}": v.grad.clone() for name, v in p.items()})
     return out
 
 
 def train_steps(m, train, p, inputs, targets):
     """Losses (before each update), gradient norms (before clipping) and learning rates of every step, and the loss of
-    the first batch after the last one. With accumulation a step's loss is the mean over its batches' valid tokens."""
+    the first batch after the last one. With accumulation a step's loss is the mean over its batches' valid tokens, its
+    auxiliary loss that of the batches weighted by them."""
     optimizer, parts = make_optimizer(train, p), train["gradient_accumulation_steps"]
     record = {"losses": [], "gradient_norms": [], "learning_rates": []}
     for step in range(train["max_steps"]):
         rows = slice(step * parts, (step + 1) * parts)
         valid = (targets[rows] != IGNORE).sum()
         optimizer.zero_grad()
-        total = sum(loss_sum(forward(m, p, i), t) for i, t in zip(inputs[rows], targets[rows])) / valid
-        total.backward()
+        total = objective = 0.0
+        for i, t in zip(inputs[rows], targets[rows]):
+            logits, auxiliary = forward(m, p, i)
+            loss = loss_sum(logits, t)
+            total = total + loss / valid
+            objective = objective + (loss + m["router_aux_loss_coef"] * (t != IGNORE).sum() * auxiliary) / valid
+        objective.backward()
         limit = train["max_grad_norm"] or math.inf
         norm = torch.nn.utils.clip_grad_norm_(p.values(), limit, error_if_nonfinite=True)
         for group in optimizer.param_groups:
@@ -312,7 +357,7 @@ def train_steps(m, train, p, inputs, targets):
         record["gradient_norms"].append(norm.item())
         record["learning_rates"].append(learning_rate(train, step))
     with torch.no_grad():
-        final = loss_sum(forward(m, p, inputs[0]), targets[0]) / (targets[0] != IGNORE).sum()
+        final = loss_sum(forward(m, p, inputs[0])[0], targets[0]) / (targets[0] != IGNORE).sum()
     record["final_loss"] = [final.item()]
     return {name: torch.tensor(values, dtype=torch.float64) for name, values in record.items()}
 
@@ -376,6 +421,9 @@ def llama_state(m, tensors):
         if part == "attn.qkv":
             for letter, piece in zip("qkv", tensor.split(widths)):
                 state[f"model.layers.{layer}.self_attn.{letter}_proj.{kind}"] = piece
+        elif part in ("mlp.router", "mlp.experts.gate_up", "mlp.experts.down"):
+            theirs = {"mlp.router": "mlp.gate.weight"}.get(part, part + "_proj")
+            state[f"model.layers.{layer}.{theirs}"] = tensor
         elif part == "mlp.gate_up":
             for which, piece in zip(("gate", "up"), tensor.chunk(2)):
                 state[f"model.layers.{layer}.mlp.{which}_proj.{kind}"] = piece
@@ -385,9 +433,10 @@ def llama_state(m, tensors):
 
 
 def check_against_llama(m, parameters, inputs, targets, expected):
-    """The same for Llama and Qwen3, with gradients. transformers makes its table of rotations in float32 whatever the
-    model's type is, which 1e-6 of the angles and so about 1e-5 of the results allow for."""
-    from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+    """The same for Llama, Qwen3 and Qwen3-MoE, with gradients. transformers makes its table of rotations in float32
+    whatever the model's type is, which 1e-6 of the angles and so about 1e-5 of the results allow for."""
+    from transformers import (LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM, Qwen3MoeConfig,
+                              Qwen3MoeForCausalLM)
     rope = {key: value for key, value in m["rope_parameters"].items() if key != "interleaved" and value != 0}
     settings = dict(
         vocab_size=m["vocab_size"], hidden_size=m["hidden_size"], intermediate_size=m["intermediate_size"],
@@ -395,20 +444,31 @@ def check_against_llama(m, parameters, inputs, targets, expected):
         num_key_value_heads=m["num_key_value_heads"], head_dim=m["head_dim"], hidden_act=m["hidden_act"],
         max_position_embeddings=m["max_position_embeddings"], rms_norm_eps=m["rms_norm_eps"], rope_parameters=rope,
         attention_bias=m["attention_bias"], tie_word_embeddings=m["tie_word_embeddings"])
-    if m["qk_norm"]:
+    if m["num_experts"]:
+        moe = {key: m[key] for key in ("num_experts", "num_experts_per_tok", "moe_intermediate_size", "norm_topk_prob")}
+        model = Qwen3MoeForCausalLM(Qwen3MoeConfig(**settings, **moe, decoder_sparse_step=1, mlp_only_layers=[],
+                                                   output_router_logits=True))
+    elif m["qk_norm"]:
         model = Qwen3ForCausalLM(Qwen3Config(**settings))
     else:
         model = LlamaForCausalLM(LlamaConfig(**settings, mlp_bias=m["mlp_bias"]))
+    if m["num_experts"]:
+        model.set_experts_implementation("eager")  # the default multiplies no doubles
     model = model.double().eval()
     state = llama_state(m, parameters)
     if m["tie_word_embeddings"]:
         state["lm_head.weight"] = state["model.embed_tokens.weight"]
     model.load_state_dict(state)
-    logits = model(torch.from_numpy(inputs[0]).long()).logits
+    result = model(torch.from_numpy(inputs[0]).long())
+    logits, auxiliary = result.logits, getattr(result, "aux_loss", None)
     error = float((logits.detach() - torch.from_numpy(expected["logits"])).abs().max())
     assert error < 1e-5, f"transformers' {type(model).__name__} differs by {error} in its logits"
     wanted = torch.from_numpy(targets[0]).long()
-    (loss_sum(logits, wanted) / (wanted != IGNORE).sum()).backward()
+    loss = loss_sum(logits, wanted) / (wanted != IGNORE).sum()
+    if m["router_aux_loss_scope"] == "model":
+        assert abs(float(auxiliary.detach()) - expected["aux_loss"][0]) < 1e-6, "transformers' auxiliary loss differs"
+        loss = loss + m["router_aux_loss_coef"] * auxiliary
+    loss.backward()
     gradients = {key[len("gradients."):]: value for key, value in expected.items() if key.startswith("gradients.")}
     theirs, worst = dict(model.named_parameters()), 0.0
     total = math.sqrt(sum(float((g**2).sum()) for g in gradients.values()))
@@ -445,7 +505,8 @@ def make_case(folder, check):
             np.testing.assert_allclose(stored[key], value, rtol=1e-9, atol=1e-12, err_msg=f"{path}: {key}")
     if check and folder.name == "gpt2_pre":
         check_against_gpt2(m, parameters, inputs, expected["logits"])
-    if check and m["norm"] == "rmsnorm":
+    layers_balanced = m["router_aux_loss_coef"] and m["router_aux_loss_scope"] == "layer"  # not in transformers
+    if check and m["norm"] == "rmsnorm" and not layers_balanced:
         check_against_llama(m, parameters, inputs, targets, expected)
 
 

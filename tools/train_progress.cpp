@@ -15,6 +15,12 @@ namespace {
 constexpr std::chrono::milliseconds redraw_interval{100};
 constexpr double fade = 0.95;  ///< a step: rates follow the last twenty or so
 
+/// The auxiliary loss, and the smallest and the largest share an expert has of its layer's choices.
+std::string experts_text(const train::ExpertReport& experts) {
+    const auto [least, most] = std::ranges::minmax(experts.load);
+    return fmt::format(" | aux {:.3f} | experts {:.0f}-{:.0f}%", experts.aux_loss, 100 * least, 100 * most);
+}
+
 std::string with_width(std::int64_t value, std::int64_t widest) {
     return fmt::format("{:>{}}", value, std::to_string(widest).size());
 }
@@ -78,6 +84,7 @@ std::string TrainProgress::step_line(const train::StepReport& step) const {
                                    step.learning_rate, step.grad_norm, tokens_ / seconds_);
     if (facts_.peak_flops_per_second > 0) line += fmt::format(" | mfu {:.1f}%", 100 * mfu());
     line += fmt::format(" | eta {}", duration_text(seconds_left(step)));
+    if (step.experts) line += experts_text(*step.experts);
     if (!step.updated) line += " | no target counted, nothing learned";
     return line;
 }

@@ -38,6 +38,7 @@ CausalLmOptions model_options(const Config& config, const CompileOptions& option
         model.cache_length = options.cache_length > 0 ? options.cache_length : config.model.max_position_embeddings;
         model.context = options.context > 0 ? options.context : model.cache_length;
     }
+    model.balance_experts = options.mode == Mode::train || options.balance_experts;
     return model;
 }
 

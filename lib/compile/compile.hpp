@@ -32,6 +32,7 @@ struct CompileOptions {
     bool fuse = true;                  ///< false: one step an op whatever runtime.fuse_* say, to compare with
     std::optional<Isa> isa;            ///< of an f32 plan; none: choose_isa(runtime.isa)
     bool update = true;                ///< false: mode train ends with the gradients, without optimizer and moments
+    bool balance_experts = false;      ///< eval: the experts' auxiliary loss too, as in train
     bool keep_values = false;          ///< every value stays readable, in a buffer of its own, as in inspect
     std::optional<bool> dropout;       ///< as the config says, or not at all; none: in mode train only
     /// Value "attention_mask", i32 (B,T), is an input: 0 hides a token from all others, as padding on either side.

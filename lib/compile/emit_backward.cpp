@@ -14,9 +14,11 @@ std::size_t at(ValueId id) { return static_cast<std::size_t>(id.index); }
 /// Reverse-mode differentiation at compile time: for each forward node, last first, the op emits its own gradient.
 class Backward final : public BackwardContext {
   public:
-    Backward(Graph graph, std::string_view loss) : graph_(std::move(graph)), forward_nodes_(graph_.nodes().size()) {
+    Backward(Graph graph, std::string_view loss, std::string_view auxiliary)
+        : graph_(std::move(graph)), forward_nodes_(graph_.nodes().size()) {
         loss_ = graph_.find(loss);
         if (!loss_) throw GraphError(fmt::format("there is no value '{}' to differentiate", loss));
+        auxiliary_ = graph_.find(auxiliary);
         mark_dependent();
     }
 
@@ -79,7 +81,8 @@ class Backward final : public BackwardContext {
 
     bool reaches_loss() const {
         bool reaches = false;
-        for (ValueId output : node_.outputs) reaches = reaches || output == loss_ || gradient_of(output);
+        for (ValueId output : node_.outputs)
+            reaches = reaches || output == loss_ || output == auxiliary_ || gradient_of(output);
         return reaches && dependent_[at(node_.outputs.front())];
     }
 
@@ -96,7 +99,7 @@ class Backward final : public BackwardContext {
 
     Graph graph_;
     std::size_t forward_nodes_;
-    ValueId loss_;
+    ValueId loss_, auxiliary_;
     Node node_;
     std::vector<bool> dependent_;
     std::vector<ValueId> gradients_;  ///< by forward value; for parameters the newest version
@@ -104,6 +107,8 @@ class Backward final : public BackwardContext {
 
 }  // namespace
 
-Graph emit_backward(Graph graph, std::string_view loss) { return Backward(std::move(graph), loss).run(); }
+Graph emit_backward(Graph graph, std::string_view loss, std::string_view auxiliary) {
+    return Backward(std::move(graph), loss, auxiliary).run();
+}
 
 }  // namespace causeway

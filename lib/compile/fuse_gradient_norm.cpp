@@ -1,5 +1,6 @@
 #include "compile/graph_rewriter.hpp"
 #include "compile/passes.hpp"
+#include "ops/moe_linear.hpp"
 #include "ops/ops.hpp"
 
 namespace causeway {
@@ -9,15 +10,20 @@ namespace {
 /// time than the product takes longer.
 constexpr std::int64_t worth_fusing = 128 * 1024;
 
-/// The linear_weight_gradient node that finishes the gradient a square_sum node reads; null when another op does, the
+/// The product node that finishes the gradient a square_sum node reads; null when another op does, the
 /// gradient is small, or the node is no square_sum.
 const Node* finishing_product(const Graph& graph, const Node& node) {
     if (node.op != &ops::square_sum()) return nullptr;
     const NodeId producer = graph.value(node.input(0)).producer;
     if (!producer || graph.shape(node.input(0)).elements() < worth_fusing) return nullptr;
     const Node& product = graph.node(producer);
-    const bool finishes = product.op == &ops::linear_weight_gradient() && product.outputs.front() == node.input(0);
-    return finishes ? &product : nullptr;
+    const bool sums = product.op == &ops::linear_weight_gradient() || product.op == &ops::moe_linear_weight_gradient();
+    return sums && product.outputs.front() == node.input(0) ? &product : nullptr;
+}
+
+std::int64_t tiles_of(const Graph& graph, const Node& product, const KernelTables& tables) {
+    if (product.op == &ops::linear_weight_gradient()) return ops::weight_gradient_tiles(graph, product, tables);
+    return ops::moe_gradient_tiles(graph.shape(product.outputs.front()));
 }
 
 }  // namespace
@@ -41,7 +47,7 @@ Graph fuse_gradient_norm(const Graph& graph, const KernelTables& tables) {
         }
         Node fused = rewriter.translate(node);
         fused.outputs = rewriter.outputs(node);
-        const std::int64_t tiles = ops::weight_gradient_tiles(graph, node, tables);
+        const std::int64_t tiles = tiles_of(graph, node, tables);
         fused.attributes.set("square_sums", tiles);
         const ValueId sums = rewriter.value(sum_of[i]->outputs.front());
         rewriter.to().value(sums).desc = {DType::f64, {tiles}};

@@ -3,6 +3,7 @@
 
 #include "compile/graph_rewriter.hpp"
 #include "compile/passes.hpp"
+#include "ops/matrices.hpp"
 #include "ops/ops.hpp"
 
 namespace causeway {
@@ -12,15 +13,15 @@ namespace {
 using PackedKey = std::pair<std::int32_t, bool>;
 
 bool wants_packed(const Graph& graph, const Node& node, const WeightUse& use, const KernelTables& tables) {
-    const Shape& weight = graph.shape(node.input(use.weight_input));
-    const std::int64_t n = use.transposed ? weight[0] : weight[1], k = use.transposed ? weight[1] : weight[0];
+    const ops::Matrices weight(graph.shape(node.input(use.weight_input)));
+    const std::int64_t n = use.transposed ? weight.rows : weight.cols, k = use.transposed ? weight.cols : weight.rows;
     const auto form = use.transposed ? kernels::GemmForm::nt : kernels::GemmForm::nn;
     return tables.visit([&](const auto& table) { return table.gemm.wants_packed(form, use.rows, n, k); });
 }
 
-std::int64_t packed_elements(const Shape& weight, bool transposed, const KernelTables& tables) {
-    const std::int64_t n = transposed ? weight[0] : weight[1], k = transposed ? weight[1] : weight[0];
-    return tables.visit([&](const auto& table) { return table.gemm.packed_elements(n, k); });
+std::int64_t packed_elements(const ops::Matrices& weight, bool transposed, const KernelTables& tables) {
+    const std::int64_t n = transposed ? weight.rows : weight.cols, k = transposed ? weight.cols : weight.rows;
+    return tables.visit([&](const auto& table) { return weight.count * table.gemm.packed_elements(n, k); });
 }
 
 std::vector<WeightUse> packed_uses(const Graph& graph, const Node& node, const KernelTables& tables) {
@@ -35,7 +36,7 @@ std::vector<WeightUse> packed_uses(const Graph& graph, const Node& node, const K
 /// The attributes of a pack_weight node.
 Attributes packing(const Graph& graph, ValueId weight, bool transposed, const KernelTables& tables) {
     return {{"form", std::string(transposed ? "nt" : "nn")},
-            {"stored_elements", packed_elements(graph.shape(weight), transposed, tables)}};
+            {"stored_elements", packed_elements(ops::Matrices(graph.shape(weight)), transposed, tables)}};
 }
 
 using PackedCopies = std::map<PackedKey, ValueId>;

@@ -9,9 +9,10 @@
 namespace causeway {
 
 /// Appends the gradient of the sum in value `loss` with respect to every trainable parameter: the nodes in reverse,
-/// each op's own backward. Gradients of parameters are values "<parameter>.grad" of role gradient, made in backward's
-/// order. Throws GraphError when a trainable parameter does not reach the loss or an op on the way has no backward.
-Graph emit_backward(Graph graph, std::string_view loss);
+/// each op's own backward. Where there is a value `auxiliary`, its gradient joins, with the weight its op gives it.
+/// Gradients of parameters are values "<parameter>.grad" of role gradient, made in backward's order. Throws GraphError
+/// when a trainable parameter does not reach the loss or an op on the way has no backward.
+Graph emit_backward(Graph graph, std::string_view loss, std::string_view auxiliary = "aux_loss");
 
 /// Lets the backward pass of a differentiated graph read second copies of what the blocks' forward nodes make, put
 /// before their first reader there, so that the first copies die in the forward pass (Chen et al. 2016: "Training Deep

@@ -64,6 +64,24 @@ void intermediate_size_needs_mlp(const Config& config, const std::string& origin
     }
 }
 
+void experts_are_gated_mlps(const Config& config, const std::string& origin) {
+    const ModelConfig& model = config.model;
+    if (model.num_experts == 0) {
+        if (model.moe_intermediate_size == 0) return;
+        fail({"model.moe_intermediate_size", origin},
+             fmt::format("found {}, expected 0: model.num_experts is 0", model.moe_intermediate_size));
+    }
+    const std::string experts = fmt::format("model.num_experts is {}", model.num_experts);
+    if (model.mlp != MlpKind::gated) {
+        fail({"model.mlp", origin}, fmt::format("expected gated: {}, and experts are gated MLPs", experts));
+    }
+    if (model.mlp_bias) fail({"model.mlp_bias", origin}, fmt::format("found true, expected false: {}", experts));
+    if (model.num_experts_per_tok > model.num_experts) {
+        fail({"model.num_experts_per_tok", origin},
+             fmt::format("found {}, expected at most {}: {}", model.num_experts_per_tok, model.num_experts, experts));
+    }
+}
+
 void sequence_fits_context(const Config& config, const std::string& origin) {
     if (config.train.sequence_length > config.model.max_position_embeddings) {
         fail({"train.sequence_length", origin},
@@ -116,16 +134,24 @@ double attention_width(const ModelConfig& model) {
 
 /// Values that `rows` sequences of `length` tokens make the model store at most, as a real number that cannot overflow.
 double largest_activations(const ModelConfig& model, double rows, double length) {
+    const double choices = static_cast<double>(model.num_experts_per_tok);
+    const double experts =
+        model.num_experts == 0
+            ? 0.0
+            : 8.0 * static_cast<double>(model.num_experts) +
+                  8.0 * choices * static_cast<double>(model.moe_intermediate_size + model.hidden_size);
     const double block = 16.0 * static_cast<double>(model.hidden_size) + 16.0 * attention_width(model) +
-                         8.0 * static_cast<double>(model.intermediate_size) +
+                         8.0 * static_cast<double>(model.intermediate_size) + experts +
                          4.0 * static_cast<double>(model.num_attention_heads) * length;
     return rows * length *
            (static_cast<double>(model.num_hidden_layers) * block + 2.0 * static_cast<double>(model.vocab_size));
 }
 
 double most_parameters(const ModelConfig& model) {
-    const double block = static_cast<double>(model.hidden_size) + 2.0 * attention_width(model) +
-                         4.0 * static_cast<double>(model.intermediate_size);
+    const double block =
+        static_cast<double>(model.hidden_size) + 2.0 * attention_width(model) +
+        4.0 * static_cast<double>(model.intermediate_size) +
+        static_cast<double>(model.num_experts) * (1.0 + 4.0 * static_cast<double>(model.moe_intermediate_size));
     const double tables =
         2.0 * static_cast<double>(model.vocab_size) + static_cast<double>(model.max_position_embeddings);
     const double rotations = static_cast<double>(model.max_position_embeddings) * static_cast<double>(model.head_dim);
@@ -159,21 +185,6 @@ void sizes_stay_countable(const Config& config, const std::string& origin) {
     }
 }
 
-/// What the format has a name for and no plan can be compiled with yet: refused, so that it never is ignored.
-void only_what_is_built(const Config& config, const std::string& origin) {
-    const ModelConfig& model = config.model;
-    struct Feature {
-        const char* path;
-        bool asked;
-    };
-    const Feature features[] = {
-        {"model.num_experts", model.num_experts != 0},
-    };
-    for (const Feature& feature : features) {
-        if (feature.asked) fail({feature.path, origin}, "this value is not supported yet");
-    }
-}
-
 // Later rules may rely on earlier ones.
 constexpr Rule rules[] = {head_dim_is_known,
                           family_has_the_model,
@@ -181,13 +192,13 @@ constexpr Rule rules[] = {head_dim_is_known,
                           check_rope,
                           norm_placement_needs_norm,
                           intermediate_size_needs_mlp,
+                          experts_are_gated_mlps,
                           sequence_fits_context,
                           text_has_byte_tokens,
                           lookback_fits_sequence,
                           learning_rates_in_order,
                           adam_has_no_decay,
                           tiled_attention_has_small_heads,
-                          only_what_is_built,
                           sizes_stay_countable};
 
 }  // namespace

@@ -49,11 +49,13 @@ void add_experts(SectionBuilder<ModelConfig>& model) {
     model.add("num_experts_per_tok", &M::num_experts_per_tok, integer(1, 4096), "Experts that a token goes through.",
               {"top_k", "num_experts_per_token"});
     model.add("moe_intermediate_size", &M::moe_intermediate_size, integer(0, 1 << 20),
-              "Inner width of an expert; 0 means intermediate_size.");
+              "Inner width of an expert; 0 means intermediate_size. Must be 0 without experts.");
     model.add("norm_topk_prob", &M::norm_topk_prob, flag(),
               "Whether the chosen experts' probabilities are divided by their sum.");
     model.add("router_aux_loss_coef", &M::router_aux_loss_coef, number({0.0, 1e6}),
-              "Weight of the loss that balances the experts' load.", {"aux_loss_coef"});
+              "Weight of the loss that balances the experts' load; see Experts below.", {"aux_loss_coef"});
+    model.add("router_aux_loss_scope", &M::router_aux_loss_scope, choice<AuxLossScope>({"layer", "model"}),
+              "That loss a layer, summed (as in MiniMind), or of the mean load and scores of all layers (Qwen3-MoE).");
 }
 
 Section model_section() {

@@ -20,6 +20,7 @@ void resolve_derived(Config& config) {
         derive(model.head_dim, model.hidden_size / model.num_attention_heads);
     }
     if (model.mlp != MlpKind::none) derive(model.intermediate_size, 4 * model.hidden_size);
+    if (model.num_experts > 0) derive(model.moe_intermediate_size, model.intermediate_size);
     derive(config.train.sequence_length, model.max_position_embeddings);
     if (config.data.source == DataSource::text) derive(config.data.validation_stride, config.train.sequence_length);
 }

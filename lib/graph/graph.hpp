@@ -41,7 +41,7 @@ struct Value {
     Initializer initializer;      ///< parameters and constants
     bool keep = false;            ///< its memory is not reused, so that it can be read after the run
     bool block_boundary = false;  ///< input of a block of the model, or output of the last: all that a block reads of
-                                  ///< the nodes before it
+                                  ///< the nodes before it; or what a block gives to others besides its output
 };
 
 /// One operation on values.

@@ -9,6 +9,7 @@
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
+#include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"
 #include "inspect/check_model.hpp"
 #include "inspect/text_table.hpp"
@@ -31,7 +32,8 @@ ModelRuntime make_runtime(const Config& config, const GradientCheckOptions& opti
         compiled.batch = options.batch;
         compiled.sequence_length = sequence_length(config, options);
         compiled.dtype = DType::f64;
-        compiled.dropout = true;  // both plans then drop the same elements
+        compiled.dropout = true;          // both plans then drop the same elements
+        compiled.balance_experts = true;  // differences see what the gradient is of
         plans.push_back(compile(config, compiled, layout));
     }
     return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
@@ -53,7 +55,7 @@ class GradientChecker::Impl {
         Executor& train = runtime_.executor("train");
         fill_batch(train);
         train.run(Phase::step, {});
-        train_loss_ = train.values<double>("loss")[0];
+        train_loss_ = objective(train);
         fill_batch(eval_);  // the plans share their scratch memory
         loss_ = evaluate();
     }
@@ -99,11 +101,20 @@ class GradientChecker::Impl {
                          executor.values<std::int32_t>("targets"));
     }
 
-    /// Sum of the losses with the parameters as they are.
+    /// What the gradients are of, with the parameters as they are: the sum of the losses and, with experts, the
+    /// auxiliary loss times its coefficient and the valid targets.
     double evaluate() {
         eval_.run(Phase::pack, {});
         eval_.run(Phase::step, {});
-        return eval_.values<double>("loss")[0];
+        return objective(eval_);
+    }
+
+    double objective(Executor& executor) const {
+        const double loss = executor.values<double>("loss")[0];
+        if (!executor.plan().has("aux_loss")) return loss;
+        const auto targets = executor.values<const std::int32_t>("targets");
+        const auto valid = static_cast<double>(std::ranges::count_if(targets, is_scored));
+        return loss + config_.model.router_aux_loss_coef * valid * executor.values<double>("aux_loss")[0];
     }
 
     /// (f(h) - f(-h)) / 2h, f the loss after moving by h. The truncation error goes with h^2, the rounding error with

@@ -35,7 +35,7 @@ struct TensorCheck {
 };
 
 struct GradientCheck {
-    double loss = 0;  ///< sum over the batch
+    double loss = 0;  ///< sum over the batch; with experts and their auxiliary loss
     std::int64_t parameters = 0;
     std::vector<TensorCheck> tensors;
     bool passed() const;

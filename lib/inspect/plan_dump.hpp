@@ -13,7 +13,10 @@ namespace causeway {
 /// What a plan amounts to.
 struct PlanSummary {
     std::int64_t parameters = 0;  ///< learned numbers, a tied one once
-    std::int64_t tokens = 0;      ///< B*T of one run
+    /// What a token meets of them: all, but of the experts' only its choices. The rest of what it costs is in
+    /// flops_per_token.
+    std::int64_t active_parameters = 0;
+    std::int64_t tokens = 0;  ///< B*T of one run
     std::int64_t steps = 0, groups = 0, parallel_groups = 0;
 
     // Bytes, without the padding between buffers.

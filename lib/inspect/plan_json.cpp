@@ -21,6 +21,7 @@ void add_place(Json& json, BufferRef place) {
 
 Json summary_json(const PlanSummary& s) {
     return {{"parameters", s.parameters},
+            {"active_parameters", s.active_parameters},
             {"tokens", s.tokens},
             {"steps", s.steps},
             {"groups", s.groups},

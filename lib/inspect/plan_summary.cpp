@@ -23,6 +23,18 @@ void add_value(PlanSummary& summary, const PlannedValue& value) {
     }
 }
 
+/// Parameters of experts that a token does not meet: of a moe_linear node's E matrices it meets as many as it has rows.
+std::int64_t idle_parameters(const ExecutionPlan& plan, std::int64_t tokens) {
+    std::int64_t idle = 0;
+    for (const PlannedNode& node : plan.nodes) {
+        if (node.op != "moe_linear" || tokens == 0 || node.name.ends_with(".recomputed")) continue;
+        const Shape& rows = plan.values[static_cast<std::size_t>(node.inputs[0])].desc.shape;
+        const Shape& weight = plan.values[static_cast<std::size_t>(node.inputs[1])].desc.shape;
+        idle += (weight[0] - rows[0] / tokens) * weight[1] * weight[2];
+    }
+    return idle;
+}
+
 double predicted_seconds(const ExecutionPlan& plan, Phase phase) {
     double seconds = 0;
     const PhaseRange& range = plan.range(phase);
@@ -40,6 +52,7 @@ PlanSummary summarize(const ExecutionPlan& plan) {
         const bool first_version = plan.values[i].storage == static_cast<std::int32_t>(i);
         if (first_version) add_value(summary, plan.values[i]);
     }
+    summary.active_parameters = summary.parameters - idle_parameters(plan, summary.tokens);
     summary.steps = static_cast<std::int64_t>(plan.steps.size());
     summary.groups = static_cast<std::int64_t>(plan.groups.size());
     for (const StepGroup& group : plan.groups) summary.parallel_groups += group.parallel ? 1 : 0;

@@ -28,6 +28,7 @@ std::string totals_text(const ExecutionPlan& plan) {
     };
     const auto bytes = [](std::int64_t count) { return bytes_text(static_cast<double>(count)); };
     line("parameters", fmt::format("{} ({})", count_text(s.parameters), bytes(s.parameter_bytes)));
+    if (s.active_parameters != s.parameters) line("active a token", count_text(s.active_parameters));
     line("constants", bytes(s.constant_bytes));
     line("packed weights", bytes(s.packed_bytes));
     line("gradients", bytes(s.gradient_bytes));

@@ -135,11 +135,20 @@ std::vector<TraceEntry> attention_entries(const Trace& trace, const ModelConfig&
     return entries;
 }
 
+std::string routing_meaning(const std::string& part) {
+    if (part == "experts") return "experts of each token, the best first (B,T,k)";
+    if (part == "offsets") return "first row of each expert among the sorted ones";
+    if (part == "order") return "token * k + choice of each sorted row";
+    if (part == "slots") return "sorted row of each token's choices";
+    return "softmax of the router's logits over all experts (B,T,E)";
+}
+
 std::string meaning_of(const PlannedNode& node, std::size_t output, const std::string& name) {
     if (output == 0) return node.summary;
     const std::string part = name.substr(std::min(name.size(), node.name.size() + 1));
     if (part == "weights") return "attention weights, rows sum to 1 (B,H,T,T)";
     if (part == "lse") return "log of the sum of exponentials of each row of scores (B,H,T)";
+    if (node.op == "moe_route") return routing_meaning(part);
     if (part == "mean") return "mean of each row";
     if (part == "rstd" && node.op == "layernorm") return "1 / standard deviation of each row";
     if (part == "rstd") return "1 / root mean square of each row";

@@ -38,6 +38,8 @@ KernelTable<T> make_reference() {
     reference::add_embedding(table);
     reference::add_elementwise(table);
     reference::add_gated(table);
+    reference::add_route(table);
+    reference::add_permute(table);
     reference::add_cross_entropy(table);
     reference::add_optimizer(table);
     reference::add_probe(table);

@@ -20,6 +20,8 @@ void add_rope(KernelTable<float>& table);
 void add_embedding(KernelTable<float>& table);
 void add_elementwise(KernelTable<float>& table);
 void add_gated(KernelTable<float>& table);
+void add_route(KernelTable<float>& table);
+void add_permute(KernelTable<float>& table);
 void add_cross_entropy(KernelTable<float>& table);
 void add_optimizer(KernelTable<float>& table);
 void add_probe(KernelTable<float>& table);
@@ -49,6 +51,10 @@ template <class T>
 void add_elementwise(KernelTable<T>& table);
 template <class T>
 void add_gated(KernelTable<T>& table);
+template <class T>
+void add_route(KernelTable<T>& table);
+template <class T>
+void add_permute(KernelTable<T>& table);
 template <class T>
 void add_cross_entropy(KernelTable<T>& table);
 template <class T>

@@ -9,6 +9,8 @@
 #include "kernels/embedding/embedding.hpp"
 #include "kernels/gemm/gemm.hpp"
 #include "kernels/loss/cross_entropy.hpp"
+#include "kernels/moe/permute.hpp"
+#include "kernels/moe/route.hpp"
 #include "kernels/norm/layernorm.hpp"
 #include "kernels/norm/rmsnorm.hpp"
 #include "kernels/optimizer/adamw.hpp"
@@ -31,6 +33,8 @@ struct KernelTable {
     EmbeddingKernels<T> embedding{};
     ElementwiseKernels<T> elementwise{};
     GatedKernels<T> gated{};
+    RouteKernels<T> route{};
+    PermuteKernels<T> permute{};
     CrossEntropyKernels<T> cross_entropy{};
     OptimizerKernels<T> optimizer{};
     ProbeKernels<T> probe{};

@@ -16,6 +16,8 @@ void fill_table(KernelTable<float>& table) {
     add_embedding(table);
     add_elementwise(table);
     add_gated(table);
+    add_route(table);
+    add_permute(table);
     add_cross_entropy(table);
     add_optimizer(table);
     add_probe(table);

@@ -13,7 +13,7 @@ namespace causeway {
 namespace {
 
 /// Builds the graph top to bottom, as the papers read (Radford et al. 2019; Vaswani et al. 2017 for post-norm; Touvron
-/// et al. 2023 for RMSNorm, RoPE and SwiGLU).
+/// et al. 2023 for RMSNorm, RoPE and SwiGLU; Qwen team 2025 for experts).
 class CausalLm {
   public:
     CausalLm(const ModelConfig& config, const CausalLmOptions& options) : config_(config), options_(options) {}
@@ -47,7 +47,9 @@ class CausalLm {
         const std::int64_t site = 3 * layer + 1;
         x = sublayer(name + ".ln_1", x, site + 1, [&](ValueId h) { return attention(name + ".attn", h, site); });
         if (config_.mlp == MlpKind::none) return x;
-        return sublayer(name + ".ln_2", x, site + 2, [&](ValueId h) { return mlp(name + ".mlp", h); });
+        return sublayer(name + ".ln_2", x, site + 2, [&](ValueId h) {
+            return config_.num_experts > 0 ? experts(name + ".mlp", h) : mlp(name + ".mlp", h);
+        });
     }
 
     /// pre: x + f(norm(x)); post: norm(x + f(x)); without residual or norm the same without that part.
@@ -143,6 +145,52 @@ class CausalLm {
         return linear(name + ".proj", h, config_.hidden_size, config_.mlp_bias, true);
     }
 
+    /// Each token through the gated MLPs of its experts: its rows sorted by expert, multiplied, and brought back.
+    ValueId experts(const std::string& name, ValueId x) {
+        const std::int64_t count = config_.num_experts, d = config_.hidden_size, inner = config_.moe_intermediate_size;
+        const ValueId logits = linear(name + ".router", x, count, false, false);
+        const std::vector<ValueId> route = routing(name + ".router.choice", logits);
+        const ValueId weights = route[0], offsets = route[2], order = route[3], slots = route[4];
+
+        const std::string stem = name + ".experts";
+        const ValueId gate_up =
+            parameter(stem + ".gate_up.weight", {count, 2 * inner, d}, weight_initializer(d, false));
+        const ValueId down = parameter(stem + ".down.weight", {count, d, inner}, weight_initializer(inner, true));
+        ValueId h = graph_.emit(ops::moe_gather(), stem + ".rows", {x, order, slots});
+        h = graph_.emit(ops::moe_linear(), stem + ".gate_up", {h, gate_up, offsets});
+        h = graph_.emit(ops::gated(), stem + ".gated", {h}, {{"activation", activation_name()}});
+        h = graph_.emit(ops::moe_linear(), stem + ".down", {h, down, offsets});
+        return graph_.emit(ops::moe_combine(), stem, {h, weights, order, slots});
+    }
+
+    /// The outputs of a moe_route node. All of them stay when a block is recomputed: they are few, and the auxiliary
+    /// loss reads those of all layers.
+    std::vector<ValueId> routing(const std::string& name, ValueId logits) {
+        const NodeId id = graph_.add_node(ops::moe_route(), name, {logits},
+                                          {{"choices", config_.num_experts_per_tok},
+                                           {"normalize", config_.norm_topk_prob},
+                                           {"score_sums", options_.balance_experts}});
+        std::vector<ValueId> outputs = graph_.node(id).outputs;
+        graph_.value(outputs[0]).block_boundary = true;
+        if (options_.balance_experts) {
+            balance_inputs_.push_back(outputs[2]);
+            balance_inputs_.push_back(outputs[6]);
+        }
+        return outputs;
+    }
+
+    /// What training adds to the loss so that experts share the load.
+    void balance(ValueId targets) {
+        if (balance_inputs_.empty()) return;
+        std::vector<ValueId> inputs{targets};
+        inputs.insert(inputs.end(), balance_inputs_.begin(), balance_inputs_.end());
+        const bool whole_model = config_.router_aux_loss_scope == AuxLossScope::model;
+        graph_.emit(ops::moe_balance(), "aux_loss", inputs,
+                    {{"choices", config_.num_experts_per_tok},
+                     {"scope", std::string(whole_model ? "model" : "layer")},
+                     {"coefficient", config_.router_aux_loss_coef}});
+    }
+
     std::string activation_name() const {
         switch (config_.hidden_act) {
             case Activation::gelu:
@@ -219,7 +267,9 @@ class CausalLm {
             config_.tie_word_embeddings ? wte : parameter("lm_head.weight", {vocab, d}, weight_initializer(d, false));
         const ValueId bias = config_.lm_head_bias ? parameter("lm_head.bias", {vocab}, bias_initializer(d)) : ValueId{};
         if (options_.head == Head::loss) {
-            graph_.emit(ops::lm_head_loss(), "loss", {x, weight, bias, input("targets")});
+            const ValueId targets = input("targets");
+            balance(targets);
+            graph_.emit(ops::lm_head_loss(), "loss", {x, weight, bias, targets});
             return;
         }
         const ValueId logits =
@@ -294,6 +344,7 @@ class CausalLm {
     ValueId past_, count_;  ///< with a cache: (B) tokens each row has read, (B) tokens it reads now
     ValueId rope_table_;
     ValueId mask_, attention_mask_;
+    std::vector<ValueId> balance_inputs_;  ///< offsets and score sums of each layer with experts
 };
 
 }  // namespace

@@ -25,6 +25,8 @@ struct CausalLmOptions {
     /// and count[b] <= T of them are there: inputs "past" (B) and "count" (B).
     std::int64_t cache_length = 0;
     std::int64_t context = 0;  ///< with a cache: tokens that attention is expected to see, for its cost
+    /// With Head::loss and experts: values "aux_loss" and "aux_loss.expert_load" (L,E) too.
+    bool balance_experts = false;
 };
 
 /// The forward graph of a causal language model over value "tokens" (B,T). Parameters carry their names in

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/lowering.hpp"
+#include "ops/matrices.hpp"
 #include "ops/ops.hpp"
 #include "ops/update_factors.hpp"
 
@@ -47,20 +48,26 @@ Cost cost(const Graph& graph, const Node& node) {
     return {14 * static_cast<double>(param.shape.elements()), static_cast<double>(7 * param.bytes() + packed)};
 }
 
-/// The elements a tile updates, and with a packed copy the panels they make up: whole rows, `panel_rows` a panel.
+/// The elements a tile updates, and with a packed copy the panels they make up: whole rows, `panel_rows` a panel, those
+/// of one matrix after those of the other.
 struct Tiles {
     Cut cut;  ///< of elements, or of panels
     std::int64_t panel_rows = 0;
+    std::int64_t panels = 0;  ///< of a matrix
     std::int64_t rows = 0, cols = 0;
+    std::int64_t packed_matrix = 0;  ///< elements of a matrix's packed copy
 
     template <class T>
     Tiles(const LowerContext& context, const kernels::KernelTable<T>& table)
         : cut(cut_elements(context.in_shape(param_input).elements())) {
         if (!context.node().input(packed_input)) return;
-        rows = context.in_shape(param_input)[0];
-        cols = context.in_shape(param_input)[1];
+        const Matrices param(context.in_shape(param_input));
+        rows = param.rows;
+        cols = param.cols;
+        panels = table.gemm.panels(rows);
         panel_rows = table.gemm.panel_columns;
-        cut = cut_rows(table.gemm.panels(rows), panel_rows * cols);
+        packed_matrix = table.gemm.packed_elements(rows, cols);
+        cut = cut_rows(param.count * panels, panel_rows * cols);
     }
 };
 
@@ -88,10 +95,13 @@ TileFunction update_tiles(const LowerContext& context, const kernels::KernelTabl
                                          factor[update_bias2],
                                          factor[update_scale]};
         if (!packed) return update(args, tiles.cut.begin(begin), tiles.cut.begin(end));
-        for (std::int64_t panel = tiles.cut.begin(begin); panel < tiles.cut.begin(end); ++panel) {
+        for (std::int64_t i = tiles.cut.begin(begin); i < tiles.cut.begin(end); ++i) {
+            const std::int64_t matrix = i / tiles.panels, panel = i % tiles.panels;
             const std::int64_t row = panel * tiles.panel_rows, last = std::min(row + tiles.panel_rows, tiles.rows);
-            update(args, row * tiles.cols, last * tiles.cols);
-            pack(args.param, tiles.cols, tiles.rows, tiles.cols, run.at<T>(packed), panel, panel + 1);
+            const std::int64_t first_element = matrix * tiles.rows * tiles.cols;
+            update(args, first_element + row * tiles.cols, first_element + last * tiles.cols);
+            pack(args.param + first_element, tiles.cols, tiles.rows, tiles.cols,
+                 run.at<T>(packed) + matrix * tiles.packed_matrix, panel, panel + 1);
         }
     };
 }

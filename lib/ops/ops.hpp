@@ -44,6 +44,18 @@ const OpDef& gated();                ///< gate and up side by side -> y
 const OpDef& gated_backward();       ///< gate and up, dy -> their gradients side by side
 const OpDef& add();                  ///< a, b -> y
 
+const OpDef& moe_route();                   ///< logits -> weights, experts, offsets, order, slots, scores, [score sums]
+const OpDef& moe_route_backward();          ///< dweights, weights, experts, scores, [dscore sums] -> dlogits
+const OpDef& moe_gather();                  ///< x, order, slots -> rows
+const OpDef& moe_gather_backward();         ///< drows, slots, x -> dx
+const OpDef& moe_linear();                  ///< rows, weights, offsets, [packed] -> y
+const OpDef& moe_linear_input_gradient();   ///< dy, weights, offsets -> drows
+const OpDef& moe_linear_weight_gradient();  ///< dy, rows, offsets, gradient -> gradient, [partial sums of squares]
+const OpDef& moe_combine();                 ///< rows, weights, order, slots -> y
+const OpDef& moe_combine_backward();        ///< rows, weights, order, slots, dy -> drows, dweights
+const OpDef& moe_balance();           ///< targets, (offsets, score sums) of each layer... -> aux loss, expert load
+const OpDef& moe_balance_backward();  ///< targets, load, score sums of each layer... -> dscore sums of each layer
+
 const OpDef& lm_head_loss();           ///< h, weight, [bias], targets, [packed] -> loss
 const OpDef& lm_head_loss_backward();  ///< h, weight, [bias], targets, [packed nt], [packed nn], [weight gradient],
                                        ///< [bias gradient] -> loss, dh, [weight gradient], [bias gradient]

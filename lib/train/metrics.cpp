@@ -4,13 +4,15 @@
 
 #include <cmath>
 #include <iterator>
+#include <span>
 
 namespace causeway::train {
 namespace {
 
-/// Builds the object in a buffer on the stack.
+/// Builds the object in a text that may have room already.
 class Line {
   public:
+    explicit Line(std::string& text) : text_(text) { text_.clear(); }
     void integer(const char* name, std::int64_t value) { fmt::format_to(next(), "\"{}\":{}", name, value); }
     /// JSON has no NaN or infinity: they become null.
     void number(const char* name, double value) {
@@ -20,19 +22,26 @@ class Line {
             fmt::format_to(next(), "\"{}\":null", name);
         }
     }
+    /// Rows of `columns` numbers.
+    void matrix(const char* name, std::span<const double> values, std::int64_t columns) {
+        fmt::format_to(next(), "\"{}\":[", name);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool row_begins = i % static_cast<std::size_t>(columns) == 0;
+            const char* before = i == 0 ? "[" : row_begins ? "],[" : ",";
+            fmt::format_to(std::back_inserter(text_), "{}{}", before, values[i]);
+        }
+        fmt::format_to(std::back_inserter(text_), "{}", values.empty() ? "]" : "]]");
+    }
     void no(const char* name) { fmt::format_to(next(), "\"{}\":false", name); }
 
-    std::string_view finish() {
-        text_.push_back('}');
-        return {text_.data(), text_.size()};
-    }
+    void finish() { text_.push_back('}'); }
 
   private:
-    std::back_insert_iterator<fmt::memory_buffer> next() {
-        text_.push_back(text_.size() == 0 ? '{' : ',');
+    std::back_insert_iterator<std::string> next() {
+        text_.push_back(text_.empty() ? '{' : ',');
         return std::back_inserter(text_);
     }
-    fmt::memory_buffer text_;
+    std::string& text_;
 };
 
 void add(Line& line, const Progress& progress) {
@@ -51,21 +60,28 @@ void add(Line& line, const Progress& progress) {
         line.integer("epoch", progress.epoch->epoch);
         line.number("epoch_mean_loss", progress.epoch->mean_loss);
     }
+    if (step.experts) {
+        line.number("aux_loss", step.experts->aux_loss);
+        line.matrix("expert_load", step.experts->load, step.experts->experts);
+    }
     if (!step.updated) line.no("updated");
 }
 
 }  // namespace
 
 std::string metrics_line(const Progress& progress) {
-    Line line;
+    std::string text;
+    Line line(text);
     add(line, progress);
-    return std::string(line.finish());
+    line.finish();
+    return text;
 }
 
 void MetricsWriter::write(const Progress& progress) {
-    Line line;
+    Line line(text_);
     add(line, progress);
-    lines_.write(line.finish());
+    line.finish();
+    lines_.write(text_);
 }
 
 }  // namespace causeway::train

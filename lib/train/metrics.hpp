@@ -8,21 +8,23 @@
 namespace causeway::train {
 
 /// One JSON object, without a newline: step, loss, val_loss and val_accuracy (when evaluated), learning_rate,
-/// grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and epoch_mean_loss; "updated": false where no
-/// target counted. Numbers are the shortest that read back to the same double, whatever the locale.
+/// grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and epoch_mean_loss; with experts aux_loss (without
+/// its coefficient) and expert_load, the shares of each layer's experts; "updated": false where no target counted.
+/// Numbers are the shortest that read back to the same double, whatever the locale.
 std::string metrics_line(const Progress& progress);
 
 /// The record of a run, DIR/metrics.jsonl: a line a step, each handed to the system as it is written.
 class MetricsWriter {
   public:
     /// Begins a new file. Throws IoError when it cannot be written.
-    explicit MetricsWriter(const std::string& path) : lines_(path, LineWriter::Mode::truncate) {}
+    explicit MetricsWriter(const std::string& path) : lines_(path, LineWriter::Mode::truncate) { text_.reserve(4096); }
 
     /// Throws IoError, for instance on a full disk; the file then ends with the last complete line.
     void write(const Progress& progress);
 
   private:
     LineWriter lines_;
+    std::string text_;  ///< of the line; keeps its memory from one to the next
 };
 
 }  // namespace causeway::train

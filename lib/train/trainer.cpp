@@ -88,6 +88,11 @@ Trainer::Trainer(const Config& config, TrainerOptions options) : config_(config)
     eval_.emplace(runtime_->executor("eval"));
     if (is_task(config)) logits_ = &runtime_->executor("logits");
     grad_norm_ = train_->executor->values<const double>("grad_norm");
+    if (config.model.num_experts > 0 && config.model.mlp != MlpKind::none) {
+        aux_loss_ = train_->executor->values<const double>("aux_loss");
+        batch_load_ = train_->executor->values<const double>("aux_loss.expert_load");
+        expert_load_.resize(batch_load_.size());
+    }
     tokens_.resize(train_->tokens.size());
     targets_.resize(train_->targets.size());
     steps_per_epoch_ = find_steps_per_epoch(config.train, *data_.train);
@@ -127,12 +132,14 @@ StepReport Trainer::step() {
         args.first_row = i * config_.train.batch_size;
         forward(*train_, args);
         loss += train_->loss[0];
+        count_experts(report);
         report.valid_tokens += valid_targets_;
         report.tokens += static_cast<std::int64_t>(tokens_.size());
     }
     if (!std::isfinite(loss)) throw_not_finite(report.step, "loss", loss);
     if (report.valid_tokens > 0) {
         report.loss = loss / static_cast<double>(report.valid_tokens);
+        if (report.experts) report.experts->aux_loss /= static_cast<double>(report.valid_tokens);
         update(report);
     } else {
         report.updated = false;
@@ -140,6 +147,18 @@ StepReport Trainer::step() {
     ++step_;
     report.seconds = watch.seconds();
     return report;
+}
+
+/// Adds the micro-batch that has just run: the auxiliary loss times its valid targets, and its part of the mean load.
+void Trainer::count_experts(StepReport& report) {
+    if (batch_load_.empty()) return;
+    if (!report.experts) {
+        report.experts = ExpertReport{0, config_.model.num_experts, expert_load_};
+        std::fill(expert_load_.begin(), expert_load_.end(), 0.0);
+    }
+    report.experts->aux_loss += aux_loss_[0] * static_cast<double>(valid_targets_);
+    const double parts = static_cast<double>(config_.train.gradient_accumulation_steps);
+    for (std::size_t i = 0; i < batch_load_.size(); ++i) expert_load_[i] += batch_load_[i] / parts;
 }
 
 void Trainer::update(StepReport& report) {

@@ -23,16 +23,26 @@ class Executor;
 /// Training inside the library; causeway::Trainer of the public API is its face.
 namespace causeway::train {
 
+/// How a step's tokens spread over the experts.
+struct ExpertReport {
+    double aux_loss = 0;       ///< without its coefficient, mean over micro-batches weighted by their valid targets
+    std::int64_t experts = 0;  ///< of a layer
+    /// (layers, experts): each expert's share of a layer's choices, which add up to 1; mean over micro-batches. Read it
+    /// before the trainer's next step.
+    std::span<const double> load;
+};
+
 /// What one optimizer step did.
 struct StepReport {
-    std::int64_t step = 0;          ///< optimizer steps done, this one included
-    double loss = 0;                ///< mean cross-entropy over all valid targets of the accumulation window
-    double learning_rate = 0;       ///< of this step
-    double grad_norm = 0;           ///< global L2 norm of the mean loss's gradient, before clipping
-    std::int64_t valid_tokens = 0;  ///< targets that count
-    std::int64_t tokens = 0;        ///< B * T * gradient_accumulation_steps
-    double seconds = 0;             ///< drawing the batches included
-    bool updated = true;            ///< false: no target counted, so nothing was learned; loss and norm are 0
+    std::int64_t step = 0;                ///< optimizer steps done, this one included
+    double loss = 0;                      ///< mean cross-entropy over all valid targets of the accumulation window
+    double learning_rate = 0;             ///< of this step
+    double grad_norm = 0;                 ///< global L2 norm of the mean loss's gradient, before clipping
+    std::int64_t valid_tokens = 0;        ///< targets that count
+    std::int64_t tokens = 0;              ///< B * T * gradient_accumulation_steps
+    double seconds = 0;                   ///< drawing the batches included
+    bool updated = true;                  ///< false: no target counted, so nothing was learned; loss and norm are 0
+    std::optional<ExpertReport> experts;  ///< of models with experts
 };
 
 /// What one pass over the validation data found.
@@ -147,6 +157,7 @@ class Trainer {
     void draw(const BatchSource& source, std::int64_t batch, const char* inputs, const char* targets);
     void forward(Feed& feed, const RunArgs& args);
     void update(StepReport& report);
+    void count_experts(StepReport& report);
     std::int64_t count_hits();
     [[noreturn]] void throw_not_finite(std::int64_t step, const char* what, double value);
     std::optional<Evaluation> evaluate_until(const std::atomic<bool>* stop);
@@ -157,10 +168,12 @@ class Trainer {
     DataSources data_;
     std::unique_ptr<ModelRuntime> runtime_;
     std::optional<Feed> train_, eval_;
-    std::vector<std::int32_t> tokens_, targets_;  ///< the current batch (B,T)
-    std::int64_t valid_targets_ = 0;              ///< of it
-    Executor* logits_ = nullptr;                  ///< built-in tasks
-    std::span<const double> grad_norm_;           ///< of the summed loss, in the update phase of the plan
+    std::vector<std::int32_t> tokens_, targets_;     ///< the current batch (B,T)
+    std::int64_t valid_targets_ = 0;                 ///< of it
+    Executor* logits_ = nullptr;                     ///< built-in tasks
+    std::span<const double> grad_norm_;              ///< of the summed loss, in the update phase of the plan
+    std::span<const double> aux_loss_, batch_load_;  ///< of a micro-batch; empty without experts
+    std::vector<double> expert_load_;                ///< of the step
     std::int64_t steps_per_epoch_ = 0;
     std::int64_t step_ = 0;     ///< steps done
     std::int64_t updates_ = 0;  ///< of them, those that changed parameters: Adam's own count

@@ -14,6 +14,14 @@ TEST_CASE("A plan is printed with its verdict on memory") {
     CHECK_THAT(lines_of(limited.out).back(), contains(" of 100 MiB runtime.memory_limit_mb: does not fit"));
 }
 
+TEST_CASE("S3-23 the plan of a model with experts says how many parameters a token meets") {
+    const Outcome plan = call({"plan", config_path("minimind_moe.json")});
+    CHECK(plan.code == 0);
+    CHECK_THAT(plan.out, contains("198,416,640") && contains("active a token        63,936,768"));
+    const Outcome dense = call({"plan", config_path("repeat_h4.json")});
+    CHECK(dense.out.find("active a token") == std::string::npos);
+}
+
 TEST_CASE("Plans as JSON, Graphviz and SVG") {
     const Outcome json = call({"plan", config_path("repeat_h4.json"), "--json", "--batch", "3"});
     CHECK(json.code == 0);

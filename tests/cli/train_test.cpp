@@ -42,6 +42,23 @@ std::int64_t check_saved(const std::string& run) {
 
 }  // namespace
 
+TEST_CASE("Training with experts prints and records their load") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const Outcome outcome =
+        call(tiny_training(run, {"--set", "model.mlp=gated", "--set", "model.mlp_bias=false", "--set",
+                                 "model.num_experts=3", "--set", "model.router_aux_loss_coef=0.01"}));
+    CHECK(outcome.err == "");
+    CHECK(outcome.code == 0);
+    CHECK_THAT(outcome.out, contains(" | aux ") && contains(" | experts "));
+    const json first = metrics_of(run).front();
+    CHECK(first.at("aux_loss").get<double>() > 0);
+    REQUIRE(first.at("expert_load").size() == 1);
+    double sum = 0;
+    for (const json& share : first.at("expert_load")[0]) sum += share.get<double>();
+    CHECK(sum == Approx(1));
+}
+
 TEST_CASE("Off a terminal training prints plain lines: a head, steps, validations, epochs, a summary") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");

@@ -175,14 +175,6 @@ TEST_CASE("B70: a message is one line, whatever the keys and overrides contain")
     CHECK_THAT(mistake_in("{}", {"train.seed=1\n2"}), contains("(in override train.seed=1\\x0a2)"));
 }
 
-TEST_CASE("B54, B55: a value that no plan can be compiled with yet is refused, never ignored") {
-    const std::vector<std::pair<const char*, const char*>> values = {{"num_experts", "4"}};
-    for (const auto& [key, value] : values) {
-        CHECK_THAT(mistake_in(section_with("model", key, value)),
-                   contains(std::string("model.") + key + ": this value is not supported yet"));
-    }
-}
-
 TEST_CASE("every variant of attention and dropout is accepted in its range") {
     const auto model_with = [](const char* key, const char* value) {
         return parsed(section_with("model", key, value)).model;

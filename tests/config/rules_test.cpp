@@ -36,6 +36,26 @@ TEST_CASE("B57: key-value heads must divide the query heads") {
     }
 }
 
+TEST_CASE("B57: experts are gated MLPs without biases, and a token goes through no more than there are") {
+    const auto experts = [](const std::string& fields) {
+        return R"({"model": {"num_experts": 4, "mlp": "gated", "mlp_bias": false, )" + fields + "}}";
+    };
+    CHECK_THAT(mistake_in(R"({"model": {"num_experts": 4, "mlp_bias": false}})"),
+               contains("model.mlp: expected gated: model.num_experts is 4, and experts are gated MLPs"));
+    CHECK_THAT(mistake_in(R"({"model": {"num_experts": 4, "mlp": "gated"}})"),
+               contains("model.mlp_bias: found true, expected false: model.num_experts is 4"));
+    CHECK_THAT(mistake_in(experts(R"("num_experts_per_tok": 5)")),
+               contains("model.num_experts_per_tok: found 5, expected at most 4: model.num_experts is 4"));
+    CHECK_THAT(mistake_in(R"({"model": {"moe_intermediate_size": 7}})"),
+               contains("model.moe_intermediate_size: found 7, expected 0: model.num_experts is 0"));
+    CHECK_THAT(mistake_in(experts(R"("router_aux_loss_scope": "token")")), contains("one of: layer, model"));
+    CHECK(parsed(experts(R"("intermediate_size": 24)")).model.moe_intermediate_size == 24);
+    CHECK(parsed(experts(R"("moe_intermediate_size": 7, "num_experts_per_tok": 4)")).model.moe_intermediate_size == 7);
+    const Config config = parsed(experts(R"("router_aux_loss_scope": "model")"));
+    CHECK(config.model.router_aux_loss_scope == AuxLossScope::model);
+    CHECK(parsed(to_json(config)) == config);
+}
+
 TEST_CASE("B57: rotation needs an even head_dim, and its settings need rotation") {
     CHECK_THAT(mistake_in(R"({"model": {"hidden_size": 15, "num_attention_heads": 3, "position_embedding": "rope"}})"),
                contains("model.head_dim: found 5, expected an even number: model.position_embedding rope turns pairs"));

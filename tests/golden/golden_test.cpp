@@ -33,7 +33,8 @@ struct FamilyTolerance {
     double training_losses = 1e-5;  ///< absolute, of ten steps
 };
 constexpr FamilyTolerance family;
-constexpr const char* families[] = {"gpt2_pre", "llama", "llama_biases", "qwen3", "minimind", "minimind_one_token"};
+constexpr const char* families[] = {"gpt2_pre",           "llama",     "llama_biases",        "qwen3",       "minimind",
+                                    "minimind_one_token", "qwen3_moe", "qwen3_moe_one_token", "minimind_moe"};
 
 std::vector<std::string> case_names() {
     std::vector<std::string> names;
@@ -102,6 +103,7 @@ void check_first_batch(const Golden& golden, std::string_view isa, DType dtype, 
 
     const StepReport step = trainer->step();
     CHECK(relative(step.loss, golden.expected("loss")[0]) <= tolerance.loss);
+    if (step.experts) CHECK(relative(step.experts->aux_loss, golden.expected("aux_loss")[0]) <= tolerance.loss);
     const std::vector<NamedTensor> gradients = trainer->gradients();
     CHECK(gradients.size() == trainer->parameters().size());
     for (const NamedTensor& gradient : gradients) {
@@ -172,7 +174,7 @@ void check_family(const Golden& golden, std::string_view isa) {
 
 }  // namespace
 
-TEST_CASE("all golden cases are there") { CHECK(case_names().size() >= 15); }
+TEST_CASE("all golden cases are there") { CHECK(case_names().size() >= 18); }
 
 TEST_CASE("logits, loss and every gradient of the first batch are PyTorch's") {
     for (const std::string& name : case_names()) {

@@ -64,6 +64,24 @@ std::vector<std::pair<std::string, Config>> compositions() {
         c.model.rope_parameters.type = RopeType::yarn;
         c.model.rope_parameters.factor = 4;
     });
+    const auto experts = [](Config& c, std::int64_t count, std::int64_t choices, double coefficient) {
+        c.model.mlp = MlpKind::gated;
+        c.model.mlp_bias = false;
+        c.model.num_experts = count;
+        c.model.num_experts_per_tok = choices;
+        c.model.router_aux_loss_coef = coefficient;
+    };
+    add("experts, one a token", [&](Config& c) { experts(c, 4, 1, 0.3); });
+    add("experts, two a token, auxiliary loss of the whole model", [&](Config& c) {
+        experts(c, 5, 2, 0.3);
+        c.model.num_hidden_layers = 2;
+        c.model.router_aux_loss_scope = AuxLossScope::model;
+        c.train.recompute = Recompute::block;
+    });
+    add("experts, not normalized, no auxiliary loss", [&](Config& c) {
+        experts(c, 3, 2, 0);
+        c.model.norm_topk_prob = false;
+    });
     add("qk_norm", [](Config& c) { c.model.qk_norm = true; });
     add("one head", [](Config& c) { c.model.num_attention_heads = 1; });
     add("not causal", [](Config& c) { c.model.causal = false; });

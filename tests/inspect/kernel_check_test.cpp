@@ -76,6 +76,27 @@ TEST_CASE("The kernels of MiniMind's blocks agree with their plain loops", "[ins
     }
 }
 
+TEST_CASE("The kernels of experts agree with their plain loops", "[inspect]") {
+    Config config = tiny_config();
+    config.model.hidden_size = 40;
+    config.model.num_attention_heads = 4;
+    config.model.intermediate_size = 45;
+    config.model.mlp = MlpKind::gated;
+    config.model.mlp_bias = false;
+    config.model.num_experts = 19;
+    config.model.num_experts_per_tok = 3;
+    config.model.router_aux_loss_coef = 0.1;
+    const std::vector<KernelCheck> checks = check_kernels(resolved(config), available_isas());
+    INFO(kernel_check_text(checks));
+    for (const KernelCheck& check : checks) CHECK(check.passed());
+    for (const char* op : {"moe_route", "moe_route_backward", "moe_gather", "moe_gather_backward", "moe_linear",
+                           "moe_linear_input_gradient", "moe_linear_weight_gradient", "moe_combine",
+                           "moe_combine_backward", "moe_balance", "moe_balance_backward"}) {
+        INFO(op);
+        CHECK(std::ranges::find(checks.back().ops, op, &OpCheck::op) != checks.back().ops.end());
+    }
+}
+
 TEST_CASE("A norm over one element has a gradient of 0, and what rounding leaves of it is no error", "[inspect]") {
     Config config = tiny_config();
     config.model.hidden_size = 1;

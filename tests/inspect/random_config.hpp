@@ -28,6 +28,7 @@ class RandomConfig {
         model.hidden_act = static_cast<Activation>(between(0, 3));
         model.intermediate_size = model.mlp == MlpKind::none ? 0 : between(1, 19);
         model.mlp_bias = coin();
+        if (model.mlp == MlpKind::gated && coin()) draw_experts(model);
         model.tie_word_embeddings = coin();
         model.lm_head_bias = coin();
         config.runtime.attention = coin() ? AttentionPath::tiled : AttentionPath::explicit_weights;
@@ -48,6 +49,15 @@ class RandomConfig {
         model.head_dim = between(1, 7);
         model.attention_bias = coin();
         model.qk_norm = model.head_dim > 1 && coin();  // over one element it is a sign, which has no gradient
+    }
+
+    void draw_experts(causeway::ModelConfig& model) {
+        model.mlp_bias = false;
+        model.num_experts = between(1, 6);
+        model.num_experts_per_tok = between(1, model.num_experts);
+        model.norm_topk_prob = coin();
+        model.router_aux_loss_coef = coin() ? 0.1 : 0;
+        model.router_aux_loss_scope = static_cast<causeway::AuxLossScope>(between(0, 1));
     }
 
     void draw_positions(causeway::ModelConfig& model) {

@@ -73,6 +73,20 @@ TEST_CASE("A MiniMind block reads norm, qkv, QK-norm, rotation, attention, norm,
     CHECK_FALSE(graph.find("h.0.mlp.gate_up.bias"));
 }
 
+TEST_CASE("S3-23 MiniMind's experts: 4 of a block, one a token, router and stacked weights") {
+    const Graph graph = build(load_config(CAUSEWAY_SOURCE_DIR "/configs/minimind_moe.json").model);
+    std::string ops;
+    for (const Node& node : graph.nodes()) {
+        if (node.name.starts_with("h.0.mlp")) ops += std::string(node.op->name) + " ";
+    }
+    CHECK(ops == "linear moe_route moe_gather moe_linear gated moe_linear moe_combine add ");
+    CHECK(graph.shape(graph.find("h.0.mlp.router.weight")) == Shape({4, 768}));
+    CHECK(graph.shape(graph.find("h.0.mlp.experts.gate_up.weight")) == Shape({4, 2 * 2432, 768}));
+    CHECK(graph.shape(graph.find("h.0.mlp.experts.down.weight")) == Shape({4, 768, 2432}));
+    CHECK(parameters(graph) == 63912192 + 8 * (3 * 3 * 768 * 2432 + 4 * 768));
+    CHECK_FALSE(graph.find("aux_loss"));
+}
+
 TEST_CASE("B53 a head_dim of its own: q 64x40, k and v 32x40, output 40x64, scale 1/4") {
     const Config config = config_of(R"({"hidden_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2,
                                         "head_dim": 16})");

@@ -123,6 +123,24 @@ inline Attributes attention_variant(const CaseSize& size, bool causal) {
             {"site", std::int64_t{5}}};
 }
 
+/// Gated MLPs of the embedding's width, `choices` of which a router picks for each token.
+inline Graph experts_graph(OpGraph& g, std::int64_t experts, std::int64_t choices, bool normalize) {
+    const std::int64_t dim = g.size().dim(), inner = 3;
+    Graph& graph = g.graph();
+    const ValueId logits = g.linear("router", g.x(), experts, false);
+    const NodeId id = graph.add_node(ops::moe_route(), "route", {logits},
+                                     {{"choices", choices}, {"normalize", normalize}, {"score_sums", false}});
+    const std::vector<ValueId> route = graph.node(id).outputs;
+    const ValueId weights = route[0], offsets = route[2], order = route[3], slots = route[4];
+    const ValueId gate_up = g.parameter("gate_up", {experts, 2 * inner, dim});
+    const ValueId down = g.parameter("down", {experts, dim, inner});
+    ValueId h = graph.emit(ops::moe_gather(), "rows", {g.x(), order, slots});
+    h = graph.emit(ops::moe_linear(), "gate_up.y", {h, gate_up, offsets});
+    h = graph.emit(ops::gated(), "gated", {h}, {{"activation", std::string("silu")}});
+    h = graph.emit(ops::moe_linear(), "down.y", {h, down, offsets});
+    return g.finish(graph.emit(ops::moe_combine(), "combine", {h, weights, order, slots}), false, false);
+}
+
 inline std::vector<OpCase> op_cases() {
     const auto variant = [](const OpDef& op, bool causal) {
         return [&op, causal](OpGraph& g) {
@@ -131,6 +149,9 @@ inline std::vector<OpCase> op_cases() {
             return g.finish(g.graph().emit(op, "attention", {qkv, mask, key_mask}, attention_variant(g.size(), causal)),
                             false, false);
         };
+    };
+    const auto experts = [](std::int64_t count, std::int64_t choices, bool normalize) {
+        return [=](OpGraph& g) { return experts_graph(g, count, choices, normalize); };
     };
     const auto grouped_attention = [](const OpDef& op) {
         return [&op](OpGraph& g) {
@@ -191,6 +212,11 @@ inline std::vector<OpCase> op_cases() {
         {"silu", activation("silu")},
         {"gated by silu", gated("silu")},
         {"gated by gelu", gated("gelu")},
+        {"experts, one of five", experts(5, 1, false)},
+        {"experts, one of four, normalized", experts(4, 1, true)},
+        {"experts, two of five, normalized", experts(5, 2, true)},
+        {"experts, all three", experts(3, 3, true)},
+        {"experts, the only one", experts(1, 1, false)},
         {"rmsnorm",
          [](OpGraph& g) {
              const ValueId w = g.parameter("w", {g.size().dim()});

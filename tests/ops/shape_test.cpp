@@ -39,6 +39,30 @@ TEST_CASE("B57 rotation refuses odd heads, short tables and positions of another
                          GraphError, "past must be i32 (2), found (2)");
 }
 
+TEST_CASE("B57 experts: the shape rules say what does not fit") {
+    OpGraph g({2, 5, 3, 5, 11}, DType::f32);
+    Graph& graph = g.graph();
+    const auto route = [&](std::int64_t choices) {
+        return graph.add_node(ops::moe_route(), "route", {g.x()},
+                              {{"choices", choices}, {"normalize", true}, {"score_sums", true}});
+    };
+    CHECK_THROWS_MESSAGE(route(16), GraphError,
+                         "the router's logits must be (...,E) with at least 16 experts, found (2, 5, 15)");
+    const std::vector<ValueId> routed = graph.node(route(4)).outputs;
+    CHECK(graph.shape(routed[0]) == Shape({2, 5, 4}));
+    CHECK(graph.shape(routed[2]) == Shape({16}));
+    CHECK(graph.shape(routed[3]) == Shape({40}));
+    CHECK(graph.shape(routed[6]) == Shape({15}));
+    const ValueId rows = graph.emit(ops::moe_gather(), "rows", {g.x(), routed[3], routed[4]});
+    CHECK(graph.shape(rows) == Shape({40, 15}));
+    CHECK_THROWS_MESSAGE(graph.emit(ops::moe_linear(), "y", {rows, g.parameter("flat", {7, 15}), routed[2]}),
+                         GraphError, "the experts' weights must be (E,N,K), found (7, 15)");
+    CHECK_THROWS_MESSAGE(graph.emit(ops::moe_linear(), "y", {rows, g.parameter("few", {3, 7, 15}), routed[2]}),
+                         GraphError, "the offsets must be i32 (4), found (16)");
+    CHECK_THROWS_MESSAGE(graph.emit(ops::moe_combine(), "y", {g.x(), routed[0], routed[3], routed[4]}), GraphError,
+                         "the rows must be one for each weight, found (2, 5, 15) for weights (2, 5, 4)");
+}
+
 TEST_CASE("A gated activation needs an even width") {
     OpGraph g({2, 5, 3, 5, 11}, DType::f32);
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::gated(), "gated", {g.x()}, {{"activation", std::string("silu")}}),

@@ -51,8 +51,8 @@ TEST_CASE("a training step on one thread allocates nothing") {
          {small_gpt2({"runtime.threads=1", "train.gradient_accumulation_steps=2"}),
           small_gpt2({"runtime.threads=1", "model.attention_dropout=0.1", "model.embd_pdrop=0.1",
                       "model.resid_pdrop=0.1", "model.position_embedding=alibi", "model.sliding_window=5"}),
-          small_gpt2(minimind_blocks({"runtime.threads=1"})), config_file("repeat_h4.json", {"runtime.threads=1"}),
-          byte_model(1)}) {
+          small_gpt2(minimind_blocks({"runtime.threads=1"})), small_gpt2(expert_blocks({"runtime.threads=1"})),
+          config_file("repeat_h4.json", {"runtime.threads=1"}), byte_model(1)}) {
         Trainer trainer(config);
         warm_up(trainer);
         const allocation_counter::Counts counts = count_steps(trainer);
@@ -84,7 +84,7 @@ TEST_CASE("a training step whose time is profiled and recorded allocates nothing
 TEST_CASE("evaluating allocates nothing, nor does writing metrics") {
     const TemporaryFolder folder;
     MetricsWriter metrics(folder.file("metrics.jsonl"));
-    Trainer trainer(small_gpt2({"runtime.threads=1"}));
+    Trainer trainer(small_gpt2(expert_blocks({"runtime.threads=1"})));
     Progress progress;
     progress.step = trainer.step();
     progress.validation = trainer.evaluate();

@@ -72,6 +72,12 @@ TEST_CASE("B67: so they are with RMSNorm, grouped heads, QK-norm, rotation and S
                                "model.intermediate_size=344", "train.gradient_accumulation_steps=2"});
 }
 
+TEST_CASE("B67: so they are with experts") {
+    check_threads(byte_model, {"model.mlp=gated", "model.mlp_bias=false", "model.num_experts=6",
+                               "model.num_experts_per_tok=2", "model.moe_intermediate_size=200",
+                               "model.router_aux_loss_coef=0.01", "train.gradient_accumulation_steps=2"});
+}
+
 TEST_CASE("B67: 50 steps of repeat_h4, with and without accumulation, on 1, 2, 3 and 8 threads") {
     const auto repeat = [](const std::vector<std::string>& overrides) {
         return config_file("repeat_h4.json", overrides);
@@ -89,16 +95,19 @@ TEST_CASE("memory reuse changes no bit: each value in its own buffer, poisoned w
     CHECK(train_steps(byte_model(), 5) == train_steps(byte_model({"runtime.memory_reuse=false"}), 5));
     CHECK(train_steps(small_gpt2(minimind_blocks()), 20) ==
           train_steps(small_gpt2(minimind_blocks({"runtime.memory_reuse=false"})), 20));
+    CHECK(train_steps(small_gpt2(expert_blocks()), 20) ==
+          train_steps(small_gpt2(expert_blocks({"runtime.memory_reuse=false"})), 20));
     CHECK(train_steps(config_file("repeat_h4.json"), 20) ==
           train_steps(config_file("repeat_h4.json", {"runtime.memory_reuse=false"}), 20));
 }
 
 TEST_CASE("fusing steps changes results by rounding only") {
-    for (const std::string placement : {"pre", "post", "minimind"}) {
+    for (const std::string placement : {"pre", "post", "minimind", "experts"}) {
         TrainerOptions unfused;
         unfused.fuse = false;
-        const Config config =
-            placement == "minimind" ? small_gpt2(minimind_blocks()) : small_gpt2({"model.norm_placement=" + placement});
+        const Config config = placement == "minimind"  ? small_gpt2(minimind_blocks())
+                              : placement == "experts" ? small_gpt2(expert_blocks())
+                                                       : small_gpt2({"model.norm_placement=" + placement});
         const Trace a = train_steps(config, 10), b = train_steps(config, 10, std::move(unfused));
         CHECK(difference(a.losses, b.losses) <= 1e-6);
         CHECK(difference(a.norms, b.norms) <= 1e-5);

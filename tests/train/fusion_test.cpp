@@ -63,11 +63,13 @@ TEST_CASE("fuse_loss: the loss of the gradient's step has the same bits as one c
     check_same_bits("fuse_loss", {});
     check_same_bits("fuse_loss", {"train.gradient_accumulation_steps=2"});
     check_same_bits("fuse_loss", minimind_blocks());
+    check_same_bits("fuse_loss", expert_blocks());
 }
 
 TEST_CASE("fuse_norm_residual: the sum may be rounded once less, in one multiply-add with the product before it") {
     check_within_rounding("fuse_norm_residual", {});
     check_within_rounding("fuse_norm_residual", minimind_blocks());
+    check_within_rounding("fuse_norm_residual", expert_blocks());
 }
 
 TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may start from or end with") {
@@ -76,6 +78,7 @@ TEST_CASE("fuse_epilogue: same bits where there is no bias, which a sum may star
     check_within_rounding("fuse_epilogue", {"model.hidden_act=silu"});
     check_within_rounding("fuse_epilogue", {"model.hidden_act=relu"});
     check_same_bits("fuse_epilogue", minimind_blocks());
+    check_same_bits("fuse_epilogue", expert_blocks());
 }
 
 TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another order") {
@@ -92,4 +95,7 @@ TEST_CASE("fuse_gradient_norm: the same squares, summed in double in another ord
     accumulated.push_back("train.gradient_accumulation_steps=2");
     const Pair pair = with_and_without("fuse_gradient_norm", accumulated);
     CHECK(pair.on.norms[0] == Approx(pair.off.norms[0]).epsilon(1e-12));
+    // Experts' too, each with its own tiles.
+    const Pair experts = with_and_without("fuse_gradient_norm", expert_blocks({"model.intermediate_size=600"}));
+    CHECK(experts.on.norms[0] == Approx(experts.off.norms[0]).epsilon(1e-12));
 }

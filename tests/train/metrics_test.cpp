@@ -53,6 +53,17 @@ TEST_CASE("evaluations and ends of epochs add their fields to the step's line") 
     CHECK(line.at("updated").get<bool>() == false);
 }
 
+TEST_CASE("models with experts add their auxiliary loss and each layer's load") {
+    Progress progress = some_progress();
+    const std::vector<double> load{0.25, 0.75, 1.0 / 3, 2.0 / 3};
+    progress.step.experts = ExpertReport{1.25, 2, load};
+    const json line = json::parse(metrics_line(progress));
+    CHECK(line.at("aux_loss").get<double>() == 1.25);
+    CHECK(line.at("expert_load").size() == 2);
+    CHECK(line.at("expert_load")[0].get<std::vector<double>>() == std::vector<double>{0.25, 0.75});
+    CHECK(line.at("expert_load")[1].get<std::vector<double>>() == std::vector<double>{1.0 / 3, 2.0 / 3});
+}
+
 TEST_CASE("a value that JSON cannot write becomes null") {
     Progress progress = some_progress();
     progress.step.seconds = 0;

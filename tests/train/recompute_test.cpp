@@ -49,12 +49,15 @@ TEST_CASE("Recomputation changes no bit of any kind of block") {
     check_choices({}, true, DType::f64);
     for (const bool fuse : {true, false}) check_choices(minimind_blocks(), fuse);
     check_choices(minimind_blocks({"model.norm_placement=post", "runtime.attention=explicit"}));
+    for (const bool fuse : {true, false}) check_choices(expert_blocks(), fuse);
+    check_choices(expert_blocks({"model.router_aux_loss_scope=model", "model.residual=false"}));
 }
 
 TEST_CASE("Recomputation reads nothing that has died: dead values are poisoned") {
     for (const std::string attention : {"tiled", "explicit"}) {
         check_choices({"runtime.memory_reuse=false", "runtime.attention=" + attention});
         check_choices(minimind_blocks({"runtime.memory_reuse=false", "runtime.attention=" + attention}));
+        check_choices(expert_blocks({"runtime.memory_reuse=false", "runtime.attention=" + attention}));
     }
 }
 

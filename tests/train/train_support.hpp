@@ -40,6 +40,14 @@ inline std::vector<std::string> minimind_blocks(const std::vector<std::string>& 
     return all;
 }
 
+/// The same with experts instead of the one MLP: five, of which a token goes through two, and their auxiliary loss.
+inline std::vector<std::string> expert_blocks(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all =
+        minimind_blocks({"model.num_experts=5", "model.num_experts_per_tok=2", "model.router_aux_loss_coef=0.01"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
 /// Batches that a test wrote down: batch i is rows i*B.. of `inputs` and `targets`, which are repeated without end when
 /// `epoch_rows` is 0.
 class WrittenRows final : public BatchSource {
