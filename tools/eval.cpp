@@ -15,31 +15,39 @@ namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "IN.npy and L.npy are (B, T) matrices of int64 or int32. The logits of position (b, t) are judged by label (b, "
-    "t),\n"
-    "without a shift; -100 is not counted. Without --labels each token is to predict the next one of its row. The "
-    "loss\n"
-    "is the mean over the labels that count, and so are the gradients; dropout is off. OUT.safetensors has the names\n"
-    "and shapes of the model's own file, a tied tensor once.\n"
+    "IN.npy, M.npy and L.npy are (B, T) matrices of int64 or int32. The logits of position (b, t) are judged by label\n"
+    "(b, t), without a shift; -100 is not counted. Without --labels each token is to predict the next one of its row,\n"
+    "padding too: give labels where there is any. No token sees padding; positions count from the start of a row. The\n"
+    "loss is the mean over the labels that count, and so are the gradients; dropout is off. OUT.safetensors has the\n"
+    "names and shapes of the model's own file, a tied tensor once.\n"
     "\n"
     "Examples:\n"
     "  causeway eval gpt2/ --ids ids.npy\n"
     "  causeway eval build/runs/mine --ids ids.npy --labels labels.npy --logits logits.npy\n"
-    "  causeway eval qwen3/ --ids ids.npy --gradients gradients.safetensors";
+    "  causeway eval qwen3/ --ids ids.npy --mask mask.npy --labels labels.npy --gradients gradients.safetensors";
 
 struct Arguments {
     std::string model, ids, mask, labels, logits, gradients;
     std::vector<std::string> overrides;
 };
 
-std::vector<std::int32_t> labels_for(const Arguments& arguments, const IdMatrix& ids) {
-    if (arguments.labels.empty()) return next_token_labels(ids);
-    IdMatrix labels = read_id_matrix(arguments.labels);
-    if (labels.rows != ids.rows || labels.cols != ids.cols) {
-        throw DataError(fmt::format("{}: holds labels ({}, {}), expected ({}, {}) as in {}", arguments.labels,
-                                    labels.rows, labels.cols, ids.rows, ids.cols, arguments.ids));
+/// The matrix of a file that goes with the ids, `what` of each.
+std::vector<std::int32_t> read_beside(const Arguments& arguments, const IdMatrix& ids, const std::string& path,
+                                      const char* what) {
+    IdMatrix matrix = read_id_matrix(path);
+    if (matrix.rows != ids.rows || matrix.cols != ids.cols) {
+        throw DataError(fmt::format("{}: holds {} ({}, {}), expected ({}, {}) as in {}", path, what, matrix.rows,
+                                    matrix.cols, ids.rows, ids.cols, arguments.ids));
     }
-    return std::move(labels.ids);
+    return std::move(matrix.ids);
+}
+
+std::vector<std::int32_t> labels_for(const Arguments& arguments, const IdMatrix& ids) {
+    return arguments.labels.empty() ? next_token_labels(ids) : read_beside(arguments, ids, arguments.labels, "labels");
+}
+
+std::vector<std::int32_t> mask_for(const Arguments& arguments, const IdMatrix& ids) {
+    return arguments.mask.empty() ? std::vector<std::int32_t>{} : read_beside(arguments, ids, arguments.mask, "a mask");
 }
 
 std::string loss_text(const LabelLoss& loss) {
@@ -48,17 +56,16 @@ std::string loss_text(const LabelLoss& loss) {
 }
 
 int run_eval(const Arguments& arguments) {
-    if (!arguments.mask.empty()) throw ConfigError("--mask: padding masks are not supported yet");
     const Config config = load_run({arguments.model}, arguments.overrides);
     const IdMatrix ids = read_id_matrix(arguments.ids);
-    const std::vector<std::int32_t> labels = labels_for(arguments, ids);
+    const std::vector<std::int32_t> labels = labels_for(arguments, ids), mask = mask_for(arguments, ids);
     const StoredTensors stored = StoredTensors::open(arguments.model);
     const CheckpointLayout layout = layout_of(stored, config.model);
 
-    Evaluator evaluator(config, {ids.rows, ids.cols, !arguments.gradients.empty()});
+    Evaluator evaluator(config, {ids.rows, ids.cols, !arguments.gradients.empty(), !mask.empty()});
     warn_of_unused("causeway eval", arguments.model, load_checkpoint(stored, layout, evaluator.runtime().parameters()));
     evaluator.runtime().refresh();
-    const LabelLoss loss = evaluator.run(ids.ids, labels);
+    const LabelLoss loss = evaluator.run(ids.ids, labels, mask);
 
     if (!arguments.logits.empty()) {
         const TensorView logits = evaluator.logits();

@@ -114,7 +114,7 @@ def one_case(model, names, name, ids, labels, mask=None):
     model.zero_grad(set_to_none=True)
     more = {}
     if mask is not None:
-        more = dict(attention_mask=mask, position_ids=(mask.cumsum(1) - 1).clamp(min=0))
+        more = dict(attention_mask=mask)
     logits = model(input_ids=ids, use_cache=False, **more).logits
     loss = mean_loss(logits, labels)
     loss.backward()

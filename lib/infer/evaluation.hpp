@@ -37,6 +37,7 @@ class Evaluator {
     struct Options {
         std::int64_t batch = 1, length = 1;
         bool gradients = false;
+        bool masked = false;       ///< run() is given which tokens are there and which are padding
         DType dtype = DType::f32;  ///< f64 runs on the reference kernels
     };
     /// Parameters are zero until the caller fills runtime().parameters() and calls runtime().refresh().
@@ -44,8 +45,12 @@ class Evaluator {
     Evaluator(const Config& config, const Options& options);
 
     ModelRuntime& runtime() { return runtime_; }
-    /// ids, labels: (B,T); logits of (b,t) are judged by labels[b,t]. Throws DataError for one outside the vocabulary.
-    LabelLoss run(std::span<const std::int32_t> ids, std::span<const std::int32_t> labels);
+    /// ids, labels: (B,T); logits of (b,t) are judged by labels[b,t]. `mask` (B,T), when Options::masked: 1 for a
+    /// token, 0 for padding, which no token sees; positions count from the start of a row, padding included, as
+    /// transformers' do without position ids. Throws DataError for an id or label outside the vocabulary or a mask of
+    /// other values.
+    LabelLoss run(std::span<const std::int32_t> ids, std::span<const std::int32_t> labels,
+                  std::span<const std::int32_t> mask = {});
 
     /// (B,T,V) of the last run.
     TensorView logits();
@@ -53,7 +58,10 @@ class Evaluator {
     std::vector<NamedTensor> gradients();
 
   private:
+    void set_mask(std::span<const std::int32_t> mask);
+
     Config config_;
+    bool masked_;
     ModelRuntime runtime_;
     Executor& loss_;
     Executor& logits_;

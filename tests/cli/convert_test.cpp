@@ -136,7 +136,10 @@ TEST_CASE("B07, B58: eval refuses ids and labels that fit neither model nor each
     const float real = 1;
     write_npy(folder.file("d.npy"), TensorDesc(DType::f32, {1, 1}), &real);
     CHECK_THAT(error({"--ids", folder.file("d.npy")}), contains("expected a matrix (B, T) of int64 or int32"));
-    CHECK_THAT(error({"--ids", ids, "--mask", ids}), contains("padding masks are not supported yet"));
+    CHECK_THAT(error({"--ids", ids, "--mask", write_ids(folder.file("m.npy"), {1, 1}, 1)}),
+               contains("holds a mask (1, 2), expected (2, 2)"));
+    CHECK_THAT(error({"--ids", ids, "--mask", write_ids(folder.file("m.npy"), {1, 1, 2, 1}, 2)}),
+               contains("mask: element 2 is 2, expected 1 (a token) or 0 (padding)"));
 }
 
 TEST_CASE("Folders from HuggingFace can be generated from and looked at directly") {

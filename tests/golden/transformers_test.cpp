@@ -19,7 +19,8 @@ using namespace causeway;
 namespace {
 
 /// One line each: the folders are tests/golden/hf_<name>.
-const std::vector<std::string> models{"gpt2", "llama", "llama_biases", "qwen3", "minimind"};
+const std::vector<std::string> models{"gpt2",     "llama",     "llama_biases", "qwen3",
+                                      "minimind", "qwen3_moe", "minimind_moe"};
 
 struct Tolerance {
     double logit, loss;     ///< absolute
@@ -47,7 +48,7 @@ double distance(std::vector<float> a, const std::vector<float>& b) {
     return norm(a);
 }
 
-/// One batch of a folder: "t1", "t3", "t33".
+/// One batch of a folder: "t1", "t3", "t33", "padded".
 struct Case {
     const SafetensorsFile& expected;
     std::string name;
@@ -56,11 +57,18 @@ struct Case {
     std::string of(const std::string& what) const { return name + "." + what; }
 };
 
+std::vector<std::int32_t> mask_of(const Case& c) {
+    return c.options.masked ? ids_of(c.expected, c.of("mask")) : std::vector<std::int32_t>{};
+}
+
+/// What is computed for padding is nobody's to compare.
 double worst_logit(const Case& c, const TensorView& found) {
     const auto expected = read_values<double>(c.expected, c.of("logits"));
+    const std::vector<std::int32_t> mask = mask_of(c);
     REQUIRE(found.desc.shape.elements() == static_cast<std::int64_t>(expected.size()));
     double worst = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
+        if (!mask.empty() && mask[i * mask.size() / expected.size()] == 0) continue;
         const double value =
             found.desc.dtype == DType::f64 ? found.as<double>()[i] : static_cast<double>(found.as<float>()[i]);
         worst = std::max(worst, std::abs(value - expected[i]));
@@ -97,7 +105,8 @@ void check_case(const Case& c, const std::string& model, Config config, const To
     Evaluator evaluator(config, c.options);
     CHECK(load_checkpoint(stored, layout, evaluator.runtime().parameters()).empty());
     evaluator.runtime().refresh();
-    const LabelLoss loss = evaluator.run(ids_of(c.expected, c.of("ids")), ids_of(c.expected, c.of("labels")));
+    const LabelLoss loss =
+        evaluator.run(ids_of(c.expected, c.of("ids")), ids_of(c.expected, c.of("labels")), mask_of(c));
     CHECK(std::abs(loss.loss - read_values<double>(c.expected, c.of("loss"))[0]) <= tolerance.loss);
     CHECK(worst_logit(c, evaluator.logits()) <= tolerance.logit);
 
@@ -111,9 +120,12 @@ void check_all_cases(const std::string& model, const std::string& isa, DType dty
     const SafetensorsFile expected(folder_of(model) + "/expected.safetensors");
     for (const std::int64_t length : {1, 3, 33}) {
         INFO(model << ", T " << length << ", " << isa);
-        const Case c{expected, fmt::format("t{}", length), {2, length, true, dtype}};
+        const Case c{expected, fmt::format("t{}", length), {2, length, true, false, dtype}};
         check_case(c, model, load_run({folder_of(model)}, {"runtime.isa=" + isa}), tolerance);
     }
+    INFO(model << ", padded before and after, " << isa);
+    const Case padded{expected, "padded", {3, 7, true, true, dtype}};
+    check_case(padded, model, load_run({folder_of(model)}, {"runtime.isa=" + isa}), tolerance);
 }
 
 }  // namespace
