@@ -58,6 +58,14 @@ inline void add_config(CLI::App* app, std::string& path) {
     app->add_option("CONFIG", path, "The config, a JSON file (docs/config.md)")->required()->type_name("FILE");
 }
 
+/// --mask FILE.npy; `path` stays empty without it.
+inline void add_mask(CLI::App* app, std::string& path) {
+    app->add_option(
+           "--mask", path,
+           "What each query may see beside what the model hides: (T,T) or (1 or B, 1 or H, T, T), 0 hides a key")
+        ->type_name("FILE.npy");
+}
+
 /// Exactly one of the two options is to be given.
 inline void require_one_of(CLI::App* app, CLI::Option* first, CLI::Option* second) {
     first->excludes(second);

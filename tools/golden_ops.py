@@ -100,6 +100,69 @@ def attention(rng):
             case("scores in the tens of thousands", 1, 2, 9, 6, scale=200.0)]
 
 
+def bloom_alibi(heads, T):
+    """The bias (H,1,T) of BLOOM: slope * key position, which differs from -slope * distance by a constant a row."""
+    power = 2 ** math.floor(math.log2(heads))
+    slopes = [2.0 ** (-8 * (h + 1) / power) for h in range(power)]
+    slopes += [2.0 ** (-8 * (2 * h + 1) / (2 * power)) for h in range(heads - power)]
+    return torch.tensor(slopes, dtype=torch.float64)[:, None, None] * torch.arange(T, dtype=torch.float64)
+
+
+def attention_variants(rng):
+    """Self-attention on the fused buffer (B,T,(H + 2 Hkv) Dh) with what hides keys and biases scores. `mask` is (T,T) or
+    (B,H,T,T) and `key_mask` (B,T), 0 hides; a query that sees nothing gives 0."""
+    def case(name, B, H, Hkv, T, Dh, causal=True, window=0, mask=None, key_mask=None, alibi=False, scale=None):
+        qkv = draw(rng, B, T, (H + 2 * Hkv) * Dh).requires_grad_()
+        dout = draw(rng, B, T, H * Dh)
+        heads = (z.view(B, T, -1, Dh).transpose(1, 2) for z in qkv.split([H * Dh, Hkv * Dh, Hkv * Dh], dim=2))
+        q, k, v = (z.repeat_interleave(H // z.shape[1], dim=1) for z in heads)
+        distance = torch.arange(T)[:, None] - torch.arange(T)
+        visible = torch.ones(B, H, T, T, dtype=torch.bool)
+        if causal:
+            visible &= distance >= 0
+        if window:
+            visible &= distance < window if causal else distance.abs() <= window
+        if mask is not None:
+            visible &= mask.bool()
+        if key_mask is not None:
+            visible &= key_mask.bool()[:, None, None, :]
+        bias = torch.zeros(B, H, T, T, dtype=torch.float64)
+        if alibi:
+            bias = bias + (bloom_alibi(H, T) if causal else -bloom_alibi(H, 2)[..., 1:] * distance.abs())
+        bias = bias.masked_fill(~visible, -math.inf)
+        out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=scale)
+        weights = torch.nan_to_num(torch.softmax(q @ k.transpose(2, 3) * (scale or Dh**-0.5) + bias, dim=3))
+        assert torch.allclose(weights @ v, out, rtol=1e-12, atol=1e-12)
+        # Where a row sees nothing SDPA's gradient is 0 too; through nan_to_num it is NaN.
+        out = out.transpose(1, 2).reshape(B, T, H * Dh)
+        (dqkv,) = gradients(out, dout, qkv)
+        return dict(name=name, B=B, H=H, Hkv=Hkv, T=T, Dh=Dh, causal=causal, window=window, alibi=alibi,
+                    scale=scale or Dh**-0.5, mask=[] if mask is None else mask.flatten().tolist(),
+                    key_mask=[] if key_mask is None else key_mask.flatten().tolist(), qkv=flat(qkv), out=flat(out),
+                    weights=flat(weights), dout=flat(dout), dqkv=dqkv)
+
+    def bits(*shape):
+        return torch.from_numpy((rng.random(shape) < 0.6).astype(np.int64))
+
+    left_padding = torch.tensor([[1] * 9, [0] * 4 + [1] * 5])
+    blind = bits(11, 11)
+    blind[3] = 0  # a query that sees nothing
+    return [case("not causal", 2, 3, 3, 7, 5, causal=False), case("scale", 1, 2, 2, 6, 4, scale=0.3),
+            case("sliding window", 1, 2, 1, 19, 5, window=4), case("symmetric window", 1, 2, 2, 13, 4, False, 3),
+            case("one mask", 1, 2, 2, 11, 5, False, mask=blind), case("a mask a head", 2, 2, 1, 9, 4, mask=bits(2, 2, 9, 9)),
+            case("B01 left padding", 2, 2, 2, 9, 4, key_mask=left_padding), case("BLOOM", 1, 6, 2, 21, 5, alibi=True),
+            case("ALiBi on both sides", 1, 3, 3, 12, 4, False, alibi=True),
+            case("all together", 2, 4, 2, 9, 4, window=5, mask=bits(2, 4, 9, 9), key_mask=left_padding, alibi=True)]
+
+
+def check_bloom():
+    """transformers' own bias; its two ways to the slopes of the remaining heads round differently."""
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+    for heads in (6, 8, 12):
+        theirs = build_alibi_tensor(torch.ones(1, 9, dtype=torch.int64), heads, torch.float64)
+        assert torch.allclose(theirs, bloom_alibi(heads, 9), rtol=1e-6), heads
+
+
 def cross_entropy(rng):
     """Sums over the rows whose target is not -100: what Causeway accumulates; a mean divides by `valid`."""
     def case(name, logits, targets):
@@ -163,7 +226,7 @@ def clip(rng):
             case("B21 huge", [[1e20] * 60, [1e20] * 40], 1.0)]
 
 
-OPS = (layernorm, gelu, softmax, attention, cross_entropy, adamw, clip)
+OPS = (layernorm, gelu, softmax, attention, cross_entropy, adamw, clip, attention_variants)
 
 
 def assert_known_values(files):
@@ -209,6 +272,8 @@ def write(path, cases):
 def make(folder, check):
     files = {op.__name__: op(np.random.default_rng(seed)) for seed, op in enumerate(OPS)}
     assert_known_values(files)
+    if check:
+        check_bloom()
     folder.mkdir(exist_ok=True)
     for name, cases in files.items():
         path = folder / f"{name}.json"

@@ -31,7 +31,7 @@ struct Arguments {
     std::optional<std::string> text, ids;
     std::optional<std::int64_t> layer, head;
     std::vector<std::string> overrides;
-    std::string npy, svg;
+    std::string npy, svg, mask;
     bool metrics = false, json = false;
 };
 
@@ -57,7 +57,9 @@ int run_inspect(const Arguments& arguments) {
     const RunFolder run{arguments.run};
     const Config config = load_run(run, arguments.overrides);
     if (arguments.text) require_text_model(config, "--text");
-    const AttentionMaps maps = run_attention(run, config, ids);
+    std::optional<AttentionMask> mask;
+    if (!arguments.mask.empty()) mask = read_attention_mask(arguments.mask);
+    const AttentionMaps maps = run_attention(run, config, ids, mask);
     const std::vector<std::string> labels = token_labels(config, ids);
 
     // Everything that can fail on an index comes before the first file is written.
@@ -92,6 +94,7 @@ Command add_inspect(CLI::App& app) {
     sub->add_option("--npy", arguments->npy, "Write all weights, (layers, heads, T, T)")->type_name("FILE");
     sub->add_option("--svg", arguments->svg, "Write a picture: of one head if --layer or --head is given, or of all")
         ->type_name("FILE");
+    add_mask(sub, arguments->mask);
     add_overrides(sub, arguments->overrides);
     sub->footer(footer);
     return {sub, [arguments] { return run_inspect(*arguments); }};

@@ -28,6 +28,9 @@ CausalLmOptions model_options(const Config& config, const CompileOptions& option
     model.attention = options.mode == Mode::inspect ? AttentionPath::explicit_weights : config.runtime.attention;
     model.head = head_of(options.mode);
     model.balance_experts = options.mode == Mode::train || options.balance_experts;
+    model.dropout = options.dropout.value_or(options.mode == Mode::train);
+    model.attention_mask = options.attention_mask;
+    model.mask = options.mask;
     return model;
 }
 

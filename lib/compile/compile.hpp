@@ -29,6 +29,11 @@ struct CompileOptions {
     std::optional<Isa> isa;            ///< of an f32 plan; none: choose_isa(runtime.isa)
     bool balance_experts = false;      ///< eval: the experts' auxiliary loss too, as in train
     bool keep_values = false;          ///< every value stays readable, in a buffer of its own, as in inspect
+    std::optional<bool> dropout;       ///< as the config says, or not at all; none: in mode train only
+    /// Value "attention_mask", i32 (B,T), is an input: 0 hides a token from all others, as padding on either side.
+    /// Positions count from the row's first token, padding included, as HuggingFace's do without position_ids.
+    bool attention_mask = false;
+    Shape mask;  ///< of input "mask", u8 (T,T) or (1 or B, 1 or H, T, T), 0 hides a key from a query; none when empty
 };
 
 /// Compiles one mode of a model: builds the graph, differentiates, fuses, schedules, places and lowers it. The

@@ -64,7 +64,9 @@ class Recomputation {
     }
 
     void keep_attention(const Node& attention) {
-        for (ValueId input : attention.inputs) again_[at(input)] = false;
+        for (ValueId input : attention.inputs) {
+            if (input) again_[at(input)] = false;  // masks may be absent
+        }
         for (ValueId output : attention.outputs) again_[at(output)] = false;
     }
 

@@ -174,27 +174,6 @@ void sizes_stay_countable(const Config& config, const std::string& origin) {
     }
 }
 
-/// What the format has a name for and no plan can be compiled with yet: refused, so that it never is ignored.
-void only_what_is_built(const Config& config, const std::string& origin) {
-    const ModelConfig& model = config.model;
-    struct Feature {
-        const char* path;
-        bool asked;
-    };
-    const Feature features[] = {
-        {"model.position_embedding", model.position_embedding == PositionKind::alibi},
-        {"model.causal", !model.causal},
-        {"model.sliding_window", model.sliding_window != 0},
-        {"model.attention_scale", model.attention_scale != 0},
-        {"model.attention_dropout", model.attention_dropout != 0},
-        {"model.embd_pdrop", model.embd_pdrop != 0},
-        {"model.resid_pdrop", model.resid_pdrop != 0},
-    };
-    for (const Feature& feature : features) {
-        if (feature.asked) fail({feature.path, origin}, "this value is not supported yet");
-    }
-}
-
 // Later rules may rely on earlier ones.
 constexpr Rule rules[] = {head_dim_is_known,
                           key_value_heads_divide_heads,
@@ -208,7 +187,6 @@ constexpr Rule rules[] = {head_dim_is_known,
                           learning_rates_in_order,
                           adam_has_no_decay,
                           tiled_attention_has_small_heads,
-                          only_what_is_built,
                           sizes_stay_countable};
 
 }  // namespace

@@ -110,7 +110,8 @@ Section model_section() {
     model.add("mlp_bias", &M::mlp_bias, flag(), "Biases of the linear layers of the MLP.");
     model.add("causal", &M::causal, flag(), "Whether a token sees only itself and those before it.", {"is_causal"});
     model.add("sliding_window", &M::sliding_window, integer(0, most_positions),
-              "Newest keys that a query sees, its own among them; 0 means all.");
+              "Newest keys that a query sees, its own among them; without causal, how far it sees on either side; 0 "
+              "means all.");
     model.add("attention_scale", &M::attention_scale, number({0.0, 1e6}),
               "Multiplies the scores; 0 means 1 / sqrt(head_dim).", {"scaling", "softmax_scale"});
     const Interval probability{0.0, 1.0};

@@ -56,7 +56,13 @@ struct Generator::Impl {
     ModelRuntime runtime;
 };
 
-Generator::Generator(const Config& config) : impl_(std::make_unique<Impl>(config)) {}
+Generator::Generator(const Config& config) : impl_(std::make_unique<Impl>(config)) {
+    if (!config.model.causal) {
+        throw ConfigError(
+            "model.causal: found false, expected true: a model whose tokens see what follows cannot "
+            "generate");
+    }
+}
 Generator::~Generator() = default;
 Generator::Generator(Generator&&) noexcept = default;
 Generator& Generator::operator=(Generator&&) noexcept = default;

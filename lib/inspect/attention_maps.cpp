@@ -18,7 +18,8 @@ void require_index(const char* what, std::int64_t index, std::int64_t count) {
     }
 }
 
-ModelRuntime make_runtime(const Config& config, std::int64_t batch, std::int64_t length) {
+ModelRuntime make_runtime(const Config& config, std::int64_t batch, std::int64_t length,
+                          const std::optional<AttentionMask>& mask) {
     if (length < 1 || length > config.model.max_position_embeddings) {
         throw DataError(fmt::format("{} tokens were given; the model takes 1 to {} (model.max_position_embeddings)",
                                     length, config.model.max_position_embeddings));
@@ -27,6 +28,7 @@ ModelRuntime make_runtime(const Config& config, std::int64_t batch, std::int64_t
     options.mode = Mode::inspect;
     options.batch = batch;
     options.sequence_length = length;
+    if (mask) options.mask = mask->shape;
     SharedLayout layout;
     std::vector<ExecutionPlan> plans;
     plans.push_back(compile(config, options, layout));
@@ -54,8 +56,19 @@ std::span<const float> AttentionMaps::map(std::int64_t layer, std::int64_t seque
     return std::span(weights).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(size));
 }
 
-AttentionInspector::AttentionInspector(const Config& config, std::int64_t batch, std::int64_t length)
-    : config_(config), batch_(batch), length_(length), runtime_(make_runtime(config, batch, length)) {}
+std::int64_t AttentionMaps::visible_keys(std::int64_t t) const {
+    const std::int64_t before = window == 0 ? t : std::min(t, causal ? window - 1 : window);
+    const std::int64_t after = causal ? 0 : window == 0 ? length - 1 - t : std::min(length - 1 - t, window);
+    return before + 1 + after;
+}
+
+AttentionInspector::AttentionInspector(const Config& config, std::int64_t batch, std::int64_t length,
+                                       const std::optional<AttentionMask>& mask)
+    : config_(config),
+      batch_(batch),
+      length_(length),
+      mask_(mask),
+      runtime_(make_runtime(config, batch, length, mask)) {}
 
 AttentionMaps AttentionInspector::run(std::span<const std::int32_t> ids) {
     if (static_cast<std::int64_t>(ids.size()) != batch_ * length_) {
@@ -65,8 +78,11 @@ AttentionMaps AttentionInspector::run(std::span<const std::int32_t> ids) {
     check_tokens(ids, config_.model.vocab_size, "text");
     Executor& executor = runtime_.executor("inspect");
     std::ranges::copy(ids, executor.values<std::int32_t>("tokens").begin());
+    if (mask_) std::ranges::copy(mask_->visible, executor.values<std::uint8_t>("mask").begin());
     executor.run(Phase::step, {});
-    AttentionMaps maps{config_.model.num_hidden_layers, batch_, config_.model.num_attention_heads, length_, {}};
+    AttentionMaps maps{
+        config_.model.num_hidden_layers, batch_, config_.model.num_attention_heads, length_, {}, config_.model.causal,
+        config_.model.sliding_window};
     for (std::int32_t value : weight_values(executor.plan())) {
         const std::span<const float> weights = executor.values<float>(value);
         maps.weights.insert(maps.weights.end(), weights.begin(), weights.end());

@@ -1,19 +1,27 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "config/config.hpp"
 #include "exec/model_runtime.hpp"
+#include "inspect/attention_mask.hpp"
 
 namespace causeway {
 
 /// The attention weights of every layer and head for a batch of sequences.
 struct AttentionMaps {
     std::int64_t layers = 0, batch = 0, heads = 0, length = 0;
-    std::vector<float> weights;  ///< (L,B,H,T,T): how much query t looks at key s; each row sums to 1
+    std::vector<float> weights;  ///< (L,B,H,T,T): how much query t looks at key s; each row sums to 1, or to 0 when it
+                                 ///< sees no key
+    bool causal = true;          ///< nothing looks at what follows
+    std::int64_t window = 0;     ///< the model's sliding window; 0: none
+
+    /// How many keys the model lets query t see; a mask may hide some of them.
+    std::int64_t visible_keys(std::int64_t t) const;
 
     /// (T,T) of one layer, sequence and head. Throws DataError, naming the index and the range, when there is no such.
     std::span<const float> map(std::int64_t layer, std::int64_t sequence, std::int64_t head) const;
@@ -24,8 +32,10 @@ class AttentionInspector {
   public:
     /// Compiles the model for `batch` sequences of `length` tokens. Parameters are zero until the caller fills
     /// runtime().parameters() and calls runtime().refresh(), or runtime().initialize(seed).
-    /// Throws DataError when length is 0 or exceeds the model's context.
-    AttentionInspector(const Config& config, std::int64_t batch, std::int64_t length);
+    /// `mask` hides keys beside those that the model hides. Throws DataError when length is 0 or exceeds the model's
+    /// context, GraphError when the mask does not fit.
+    AttentionInspector(const Config& config, std::int64_t batch, std::int64_t length,
+                       const std::optional<AttentionMask>& mask = std::nullopt);
 
     ModelRuntime& runtime() { return runtime_; }
     /// ids: (B,T). Throws DataError for another number of ids or one outside the vocabulary.
@@ -34,6 +44,7 @@ class AttentionInspector {
   private:
     Config config_;
     std::int64_t batch_, length_;
+    std::optional<AttentionMask> mask_;
     ModelRuntime runtime_;
 };
 

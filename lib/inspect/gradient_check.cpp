@@ -33,6 +33,7 @@ ModelRuntime make_runtime(const Config& config, const GradientCheckOptions& opti
         compiled.sequence_length = sequence_length(config, options);
         compiled.dtype = DType::f64;
         compiled.balance_experts = true;  // differences see what the gradient is of
+        compiled.dropout = true;          // both plans then drop the same elements
         plans.push_back(compile(config, compiled, layout));
     }
     return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),

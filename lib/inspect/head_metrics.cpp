@@ -31,16 +31,15 @@ class HeadTally {
   public:
     explicit HeadTally(std::int64_t max_look_back) : look_back_(static_cast<std::size_t>(max_look_back + 1)) {}
 
-    /// row: weights of query t over keys 0..t; ids: tokens of the sequence up to t.
-    void add(std::span<const float> row, std::span<const std::int32_t> ids) {
-        const std::size_t t = row.size() - 1;
+    /// row: weights of query t, which may see so many `visible` keys; ids: tokens of the sequence.
+    void add(std::span<const float> row, std::size_t t, std::int64_t visible, std::span<const std::int32_t> ids) {
         double entropy = 0;
         for (float weight : row) {
             const double w = static_cast<double>(weight);
             if (w > 0) entropy -= w * std::log(w);
         }
         entropy_.add(entropy);
-        if (t >= 1) relative_entropy_.add(entropy / std::log(static_cast<double>(t + 1)));
+        if (visible > 1) relative_entropy_.add(entropy / std::log(static_cast<double>(visible)));
         if (t >= 1) first_.add(static_cast<double>(row[0]));
         for (std::size_t k = 0; k < look_back_.size() && k <= t; ++k) {
             look_back_[k].add(static_cast<double>(row[t - k]));
@@ -112,7 +111,10 @@ std::vector<HeadMetrics> head_metrics(const AttentionMaps& maps, std::span<const
             for (std::int64_t b = 0; b < maps.batch; ++b) {
                 const std::span<const float> map = maps.map(layer, b, head);
                 const auto sequence = ids.subspan(static_cast<std::size_t>(b) * length, length);
-                for (std::size_t t = 0; t < length; ++t) tally.add(map.subspan(t * length, t + 1), sequence);
+                for (std::size_t t = 0; t < length; ++t) {
+                    tally.add(map.subspan(t * length, length), t, maps.visible_keys(static_cast<std::int64_t>(t)),
+                              sequence);
+                }
             }
             metrics.push_back(tally.result(layer, head));
         }

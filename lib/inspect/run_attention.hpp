@@ -11,6 +11,8 @@ namespace causeway {
 
 /// The attention weights of a trained run on one sequence of tokens (T). `config` is that of the run, see load_run.
 /// Throws IoError for its parameters, DataError for ids outside the vocabulary or more than the context holds.
-AttentionMaps run_attention(const RunFolder& run, const Config& config, std::span<const std::int32_t> ids);
+/// `mask` hides keys beside those that the model hides; GraphError when it does not fit.
+AttentionMaps run_attention(const RunFolder& run, const Config& config, std::span<const std::int32_t> ids,
+                            const std::optional<AttentionMask>& mask = std::nullopt);
 
 }  // namespace causeway

@@ -13,16 +13,10 @@
 #include "compile/compile.hpp"
 #include "exec/model_runtime.hpp"
 #include "inspect/text_table.hpp"
+#include "inspect/textbook_attention.hpp"
 
 namespace causeway {
 namespace {
-
-/// One attention layer of a forward pass, as plain vectors.
-struct Layer {
-    std::vector<float> qkv;      ///< (B,T,(H + 2 Hkv) Dh)
-    std::vector<float> heads;    ///< (B,T,H Dh)
-    std::vector<float> weights;  ///< (B,H,T,T); empty on the tiled path
-};
 
 void check_options(const Config& config, const TraceOptions& options) {
     const auto require = [](bool holds, const std::string& message) {
@@ -49,6 +43,7 @@ class ForwardPass {
         for (std::int32_t& id : executor.values<std::int32_t>("tokens")) {
             id = static_cast<std::int32_t>(random.next_below(static_cast<std::uint64_t>(config.model.vocab_size)));
         }
+        if (options.mask) std::ranges::copy(options.mask->visible, executor.values<std::uint8_t>("mask").begin());
         executor.run(Phase::step, {});
     }
 
@@ -64,9 +59,9 @@ class ForwardPass {
         throw GraphError(fmt::format("plan '{}' has no attention in layer {}", plan().mode, options_.layer));
     }
 
-    Layer layer() {
+    AttentionLayer layer() {
         const PlannedNode& node = attention_node();
-        Layer layer{copy(node.inputs[0]), copy(node.outputs[0]), {}};
+        AttentionLayer layer{copy(node.inputs[0]), copy(node.outputs[0]), {}};
         if (node.op == "attention_explicit") layer.weights = copy(node.outputs[1]);
         return layer;
     }
@@ -81,6 +76,7 @@ class ForwardPass {
         compiled.fuse = false;
         compiled.keep_values = true;
         compiled.isa = isa;
+        if (options.mask) compiled.mask = options.mask->shape;
         SharedLayout layout;
         std::vector<ExecutionPlan> plans;
         plans.push_back(compile(config, compiled, layout));
@@ -97,62 +93,6 @@ class ForwardPass {
     ModelRuntime runtime_;
 };
 
-/// Where q, k and v of a head lie in the fused (B,T,(H + 2 Hkv) Dh).
-struct QkvIndex {
-    std::int64_t length, heads, kv_heads, head_dim;
-
-    std::int64_t row(std::int64_t b, std::int64_t t) const {
-        return (b * length + t) * (heads + 2 * kv_heads) * head_dim;
-    }
-    std::int64_t kv_head(std::int64_t h) const { return h / (heads / kv_heads); }
-    std::size_t q(std::int64_t b, std::int64_t t, std::int64_t h) const {
-        return static_cast<std::size_t>(row(b, t) + h * head_dim);
-    }
-    std::size_t k(std::int64_t b, std::int64_t t, std::int64_t h) const {
-        return static_cast<std::size_t>(row(b, t) + (heads + kv_head(h)) * head_dim);
-    }
-    std::size_t v(std::int64_t b, std::int64_t t, std::int64_t h) const {
-        return static_cast<std::size_t>(row(b, t) + (heads + kv_heads + kv_head(h)) * head_dim);
-    }
-};
-
-/// softmax(scale q k^T) v evaluated in float in the textbook's order, causal: dot products from the first element to
-/// the last, the largest score of a row subtracted, exponentials summed from the first key to the last, then divided.
-Layer textbook_attention(const std::vector<float>& qkv, const QkvIndex& at, std::int64_t batch) {
-    Layer layer{qkv, {}, {}};
-    const std::int64_t length = at.length, dim = at.head_dim;
-    layer.heads.assign(static_cast<std::size_t>(batch * length * at.heads * dim), 0.0f);
-    layer.weights.assign(static_cast<std::size_t>(batch * at.heads * length * length), 0.0f);
-    const float scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(dim)));
-    for (std::int64_t b = 0; b < batch; ++b) {
-        for (std::int64_t h = 0; h < at.heads; ++h) {
-            for (std::int64_t t = 0; t < length; ++t) {
-                float* row = layer.weights.data() + ((b * at.heads + h) * length + t) * length;
-                float* out = layer.heads.data() + ((b * length + t) * at.heads + h) * dim;
-                float largest = -std::numeric_limits<float>::infinity();
-                for (std::int64_t s = 0; s <= t; ++s) {
-                    float sum = 0;
-                    for (std::int64_t d = 0; d < dim; ++d) {
-                        const auto offset = static_cast<std::size_t>(d);
-                        sum += qkv[at.q(b, t, h) + offset] * qkv[at.k(b, s, h) + offset];
-                    }
-                    row[s] = scale * sum;
-                    largest = std::max(largest, row[s]);
-                }
-                float total = 0;
-                for (std::int64_t s = 0; s <= t; ++s) total += row[s] = std::exp(row[s] - largest);
-                for (std::int64_t s = 0; s <= t; ++s) {
-                    row[s] /= total;
-                    for (std::int64_t d = 0; d < dim; ++d) {
-                        out[d] += row[s] * qkv[at.v(b, s, h) + static_cast<std::size_t>(d)];
-                    }
-                }
-            }
-        }
-    }
-    return layer;
-}
-
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
     double largest = a.size() == b.size() ? 0 : std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
@@ -163,7 +103,8 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 }
 
 /// x, q, k, v and what becomes of them: the shapes of the traced attention.
-std::vector<TraceEntry> attention_entries(const Trace& trace, const ModelConfig& model, const TraceOptions& options) {
+std::vector<TraceEntry> attention_entries(const Trace& trace, const ModelConfig& model, const TraceOptions& options,
+                                          const AttentionRule& rule) {
     const std::int64_t b = options.batch, t = options.sequence_length, h = trace.heads, g = trace.kv_heads,
                        d = trace.head_dim;
     std::vector<TraceEntry> entries{
@@ -184,7 +125,10 @@ std::vector<TraceEntry> attention_entries(const Trace& trace, const ModelConfig&
         entries.push_back({"repeated k", {b, t, h, d}, "keys as the query heads see them; never stored"});
         entries.push_back({"repeated v", {b, t, h, d}, "values as the query heads see them; never stored"});
     }
-    entries.push_back({"scores", {b, h, t, t}, "q k^T / sqrt(Dh), before the causal mask (B,H,T,T)"});
+    entries.push_back({"scores",
+                       {b, h, t, t},
+                       fmt::format("{:.6g} q k^T{}, before any mask (B,H,T,T)", trace.scale,
+                                   rule.slopes.empty() ? "" : " - slope |distance|")});
     entries.push_back({"weights", {b, h, t, t}, "softmax over the keys a query may see (B,H,T,T)"});
     entries.push_back({"heads", {b, t, h * d}, "weights v, heads merged (B,T,H*Dh)"});
     entries.push_back({"output", {b, t, trace.hidden_size}, "output projection (B,T,D)"});
@@ -214,7 +158,9 @@ std::string meaning_of(const PlannedNode& node, std::size_t output, const std::s
 std::vector<TraceEntry> plan_entries(const ExecutionPlan& plan) {
     std::vector<TraceEntry> entries;
     for (const PlannedValue& value : plan.values) {
-        if (value.role == Role::input) entries.push_back({value.name, value.desc.shape, "token ids (B,T)"});
+        if (value.role != Role::input) continue;
+        const bool mask = value.name == "mask";
+        entries.push_back({value.name, value.desc.shape, mask ? "keys that each query may see" : "token ids (B,T)"});
     }
     for (const PlannedNode& node : plan.nodes) {
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
@@ -226,9 +172,8 @@ std::vector<TraceEntry> plan_entries(const ExecutionPlan& plan) {
     return entries;
 }
 
-void fill_first_head(Trace& trace, const Layer& layer, const QkvIndex& at) {
+void fill_first_head(Trace& trace, const AttentionLayer& layer, const QkvIndex& at, const AttentionRule& rule) {
     const std::int64_t length = at.length;
-    const double scale = 1.0 / std::sqrt(static_cast<double>(at.head_dim));
     for (std::int64_t t = 0; t < length; ++t) {
         double row_sum = 0;
         for (std::int64_t s = 0; s < length; ++s) {
@@ -239,7 +184,7 @@ void fill_first_head(Trace& trace, const Layer& layer, const QkvIndex& at) {
                        static_cast<double>(layer.qkv[at.k(0, s, 0) + offset]);
             }
             const double weight = static_cast<double>(layer.weights[static_cast<std::size_t>(t * length + s)]);
-            trace.scores.push_back(scale * sum);
+            trace.scores.push_back(rule.scale * sum + static_cast<double>(rule.bias(0, t, s)));
             trace.weights.push_back(weight);
             row_sum += weight;
             if (s > t) trace.future_mass += weight;
@@ -248,17 +193,24 @@ void fill_first_head(Trace& trace, const Layer& layer, const QkvIndex& at) {
     }
 }
 
-void fill_sums(Trace& trace, const Layer& layer) {
+void fill_sums(Trace& trace, const AttentionLayer& layer, const AttentionRule& rule) {
     const std::int64_t length = trace.length;
     const auto rows = static_cast<std::int64_t>(layer.weights.size()) / length;
     for (std::int64_t r = 0; r < rows; ++r) {
+        const std::int64_t b = r / length / trace.heads, h = r / length % trace.heads, t = r % length;
         double sum = 0;
+        bool sees_any = false;
         for (std::int64_t s = 0; s < length; ++s) {
             const double weight = static_cast<double>(layer.weights[static_cast<std::size_t>(r * length + s)]);
+            const bool visible = rule.sees(b, h, t, s);
             sum += weight;
-            if (s > r % length) trace.future_mass_everywhere += weight;
+            sees_any = sees_any || visible;
+            if (!visible) trace.hidden_mass += weight;
+            if (s > t) trace.future_mass_everywhere += weight;
         }
-        trace.largest_row_sum_error = std::max(trace.largest_row_sum_error, std::abs(sum - 1));
+        if (!sees_any) ++trace.blind_queries;
+        const double error = std::abs(sum - (sees_any ? 1 : 0));
+        trace.largest_row_sum_error = std::max(trace.largest_row_sum_error, error);
     }
 }
 
@@ -282,8 +234,13 @@ std::string entries_text(const std::vector<TraceEntry>& entries) {
 
 }  // namespace
 
-Trace trace_model(const Config& config, const TraceOptions& options) {
+Trace trace_model(const Config& config, const TraceOptions& asked) {
+    TraceOptions options = asked;
+    if (options.sequence_length == 0) {
+        options.sequence_length = config.train.sequence_length <= 10 ? config.train.sequence_length : 5;
+    }
     check_options(config, options);
+    const AttentionRule rule(config.model, options.mask ? &*options.mask : nullptr);
     Trace trace;
     trace.layer = options.layer;
     trace.hidden_size = config.model.hidden_size;
@@ -291,31 +248,33 @@ Trace trace_model(const Config& config, const TraceOptions& options) {
     trace.kv_heads = config.model.num_key_value_heads;
     trace.head_dim = config.model.head_dim;
     trace.length = options.sequence_length;
+    trace.scale = rule.scale;
+    trace.causal = rule.causal;
     const QkvIndex at{options.sequence_length, trace.heads, trace.kv_heads, trace.head_dim};
 
     ForwardPass shown(config, options, AttentionPath::explicit_weights, std::nullopt);
     ForwardPass fast(config, options, AttentionPath::tiled, std::nullopt);
     ForwardPass plain(config, options, AttentionPath::explicit_weights, Isa::reference);
-    const Layer layer = shown.layer(), plain_layer = plain.layer();
+    const AttentionLayer layer = shown.layer(), plain_layer = plain.layer();
 
-    trace.attention = attention_entries(trace, config.model, options);
+    trace.attention = attention_entries(trace, config.model, options, rule);
     trace.intermediates = plan_entries(shown.plan());
-    fill_first_head(trace, layer, at);
-    fill_sums(trace, layer);
+    fill_first_head(trace, layer, at, rule);
+    fill_sums(trace, layer, rule);
     trace.explicit_vs_fast = largest_difference(layer.heads, fast.layer().heads);
-    const Layer textbook = textbook_attention(plain_layer.qkv, at, options.batch);
+    const AttentionLayer textbook = textbook_attention(plain_layer.qkv, at, options.batch, rule);
     trace.explicit_vs_reference_order = std::max(largest_difference(plain_layer.weights, textbook.weights),
                                                  largest_difference(plain_layer.heads, textbook.heads));
     return trace;
 }
 
 std::string trace_text(const Trace& trace) {
-    std::string text = fmt::format("hidden_size={} num_attention_heads={} num_key_value_heads={} head_dim={}\n\n",
-                                   trace.hidden_size, trace.heads, trace.kv_heads, trace.head_dim);
+    std::string text =
+        fmt::format("hidden_size={} num_attention_heads={} num_key_value_heads={} head_dim={}{}\n\n", trace.hidden_size,
+                    trace.heads, trace.kv_heads, trace.head_dim, trace.causal ? "" : " causal=false");
     text += fmt::format("attention of layer {}\n{}\n", trace.layer, entries_text(trace.attention));
     text += fmt::format("every value of the forward pass\n{}\n", entries_text(trace.intermediates));
-    text += fmt::format("scores of batch 0, head 0 (before the causal mask)\n{}\n",
-                        matrix_text(trace.scores, trace.length));
+    text += fmt::format("scores of batch 0, head 0 (before any mask)\n{}\n", matrix_text(trace.scores, trace.length));
     text += fmt::format("weights of batch 0, head 0\n{}", matrix_text(trace.weights, trace.length));
     double total = 0;
     text += "row_sums_for_batch0_head0=";
@@ -325,6 +284,8 @@ std::string trace_text(const Trace& trace) {
     }
     text += fmt::format("\nsum_for_batch0_head0={:.7f}\n", total);
     text += fmt::format("largest_row_sum_error={:.3g}\n", trace.largest_row_sum_error);
+    text += fmt::format("queries_that_see_no_key={}\n", trace.blind_queries);
+    text += fmt::format("hidden_attention_mass={:.10f}\n", trace.hidden_mass);
     text += fmt::format("future_attention_mass_for_batch0_head0={:.10f}\n", trace.future_mass);
     text += fmt::format("future_attention_mass={:.10f}\n", trace.future_mass_everywhere);
     text += fmt::format("explicit_vs_fast_max_abs_diff={:.10f}\n", trace.explicit_vs_fast);

@@ -20,10 +20,12 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t alignment = 64;  // of the data, as NumPy itself writes it
 
+// What is written is the first of its DType; NumPy's bool is read as bytes.
 constexpr std::array descriptions{
     std::pair<std::string_view, DType>{"<f4", DType::f32}, std::pair<std::string_view, DType>{"<f8", DType::f64},
     std::pair<std::string_view, DType>{"<f2", DType::f16}, std::pair<std::string_view, DType>{"<i4", DType::i32},
     std::pair<std::string_view, DType>{"<i8", DType::i64}, std::pair<std::string_view, DType>{"|u1", DType::u8},
+    std::pair<std::string_view, DType>{"|b1", DType::u8},
 };
 
 /// Reads the header, a Python dict literal with the keys descr, fortran_order and shape.
@@ -38,7 +40,7 @@ class NpyHeader {
         for (const auto& [name, dtype] : descriptions) {
             if (name == rest) return dtype;
         }
-        refuse(fmt::format("dtype '{}' is not supported, expected <f4, <f8, <f2, <i4, <i8 or |u1", rest));
+        refuse(fmt::format("dtype '{}' is not supported, expected <f4, <f8, <f2, <i4, <i8, |u1 or |b1", rest));
     }
 
     bool fortran_order() const {

@@ -9,8 +9,8 @@
 
 namespace causeway {
 
-/// A NumPy .npy file (format versions 1 to 3) mapped read-only: little-endian f32, f64, f16, i32, i64 or u8 in C order,
-/// at most four dimensions.
+/// A NumPy .npy file (format versions 1 to 3) mapped read-only: little-endian f32, f64, f16, i32, i64, u8 or bool (as
+/// u8) in C order, at most four dimensions.
 class NpyFile {
   public:
     /// Throws IoError (path and reason) when the file is something else, or is longer or shorter than its shape says.

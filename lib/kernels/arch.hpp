@@ -21,6 +21,7 @@ using Arch = xsimd::sse2;
 
 using Vec = xsimd::batch<float, Arch>;
 using VecInt = xsimd::batch<std::int32_t, Arch>;
+using VecLong = xsimd::batch<std::uint64_t, Arch>;
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Vec::size);
 
 inline Vec load(const float* from) { return Vec::load_unaligned(from); }
@@ -29,12 +30,27 @@ inline void store(float* to, Vec value) { value.store_unaligned(to); }
 #if XSIMD_VERSION_MAJOR >= 10
 inline VecInt bits_of(Vec value) { return xsimd::bitwise_cast<std::int32_t>(value); }
 inline Vec float_of(VecInt bits) { return xsimd::bitwise_cast<float>(bits); }
+inline VecInt halves_of(VecLong value) { return xsimd::bitwise_cast<std::int32_t>(value); }
 inline float reduce_add(Vec value) { return xsimd::reduce_add(value); }
 #else
 inline VecInt bits_of(Vec value) { return xsimd::bitwise_cast<VecInt>(value); }
 inline Vec float_of(VecInt bits) { return xsimd::bitwise_cast<Vec>(bits); }
+inline VecInt halves_of(VecLong value) { return xsimd::bitwise_cast<VecInt>(value); }
 inline float reduce_add(Vec value) { return xsimd::hadd(value); }
 #endif
+
+/// The 64-bit products of the low halves of 64-bit lanes.
+inline VecLong multiply_low_halves(VecLong a, VecLong b) {
+#if defined(__AVX512F__)
+    return _mm512_mul_epu32(a, b);
+#elif defined(__AVX2__)
+    return _mm256_mul_epu32(a, b);
+#elif defined(__aarch64__)
+    return vmull_u32(vmovn_u64(a), vmovn_u64(b));
+#else
+    return _mm_mul_epu32(a, b);
+#endif
+}
 
 /// The largest lane.
 inline float reduce_max(Vec value) {

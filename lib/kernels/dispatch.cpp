@@ -31,6 +31,7 @@ KernelTable<T> make_reference() {
     reference::add_attention(table);
     reference::add_explicit_attention(table);
     reference::add_softmax(table);
+    reference::add_dropout(table);
     reference::add_layernorm(table);
     reference::add_rmsnorm(table);
     reference::add_rope(table);

@@ -13,6 +13,7 @@ void add_gemm(KernelTable<float>& table);
 void add_attention(KernelTable<float>& table);
 void add_explicit_attention(KernelTable<float>& table);
 void add_softmax(KernelTable<float>& table);
+void add_dropout(KernelTable<float>& table);
 void add_layernorm(KernelTable<float>& table);
 void add_rmsnorm(KernelTable<float>& table);
 void add_rope(KernelTable<float>& table);
@@ -36,6 +37,8 @@ template <class T>
 void add_explicit_attention(KernelTable<T>& table);
 template <class T>
 void add_softmax(KernelTable<T>& table);
+template <class T>
+void add_dropout(KernelTable<T>& table);
 template <class T>
 void add_layernorm(KernelTable<T>& table);
 template <class T>

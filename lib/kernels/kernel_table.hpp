@@ -3,6 +3,7 @@
 #include "base/isa_kind.hpp"
 #include "kernels/attention/attention.hpp"
 #include "kernels/attention/softmax.hpp"
+#include "kernels/dropout/dropout.hpp"
 #include "kernels/elementwise/elementwise.hpp"
 #include "kernels/elementwise/gated.hpp"
 #include "kernels/embedding/embedding.hpp"
@@ -25,6 +26,7 @@ struct KernelTable {
     GemmKernels<T> gemm{};
     AttentionKernels<T> attention{};
     SoftmaxKernels<T> softmax{};
+    DropoutKernels<T> dropout{};
     NormKernels<T> norm{};
     RmsNormKernels<T> rmsnorm{};
     RopeKernels<T> rope{};

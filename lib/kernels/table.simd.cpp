@@ -9,6 +9,7 @@ void fill_table(KernelTable<float>& table) {
     add_attention(table);
     add_explicit_attention(table);
     add_softmax(table);
+    add_dropout(table);
     add_layernorm(table);
     add_rmsnorm(table);
     add_rope(table);

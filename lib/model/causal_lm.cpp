@@ -21,12 +21,14 @@ class CausalLm {
     Graph build() && {
         const std::int64_t d = config_.hidden_size;
         const ValueId tokens = input("tokens");
+        if (options_.attention_mask) attention_mask_ = input("attention_mask");
+        if (options_.mask.rank() > 0) mask_ = input("mask", {DType::u8, options_.mask});
         const ValueId wte = parameter("wte.weight", {config_.vocab_size, d}, normal(config_.initializer_range));
         ValueId x = graph_.emit(ops::embedding(), "embedding", {tokens, wte});
-        x = positions(x);
+        x = dropout("embedding.dropout", positions(x), config_.embd_pdrop, 0);
         for (std::int64_t layer = 0; layer < config_.num_hidden_layers; ++layer) {
             graph_.value(x).block_boundary = true;
-            x = block(fmt::format("h.{}", layer), x);
+            x = block(layer, x);
         }
         graph_.value(x).block_boundary = true;
         if (pre_norm()) x = norm("ln_f", x);
@@ -35,24 +37,33 @@ class CausalLm {
     }
 
   private:
-    ValueId block(const std::string& name, ValueId x) {
-        x = sublayer(name + ".ln_1", x, [&](ValueId h) { return attention(name + ".attn", h); });
+    /// Dropout's sites are numbered: the embedding 0, then three a layer.
+    ValueId block(std::int64_t layer, ValueId x) {
+        const std::string name = fmt::format("h.{}", layer);
+        const std::int64_t site = 3 * layer + 1;
+        x = sublayer(name + ".ln_1", x, site + 1, [&](ValueId h) { return attention(name + ".attn", h, site); });
         if (config_.mlp == MlpKind::none) return x;
-        return sublayer(name + ".ln_2", x, [&](ValueId h) {
+        return sublayer(name + ".ln_2", x, site + 2, [&](ValueId h) {
             return config_.num_experts > 0 ? experts(name + ".mlp", h) : mlp(name + ".mlp", h);
         });
     }
 
     /// pre: x + f(norm(x)); post: norm(x + f(x)); without residual or norm the same without that part.
     template <class F>
-    ValueId sublayer(const std::string& norm_name, ValueId x, F&& f) {
+    ValueId sublayer(const std::string& norm_name, ValueId x, std::int64_t dropout_site, F&& f) {
         ValueId y = f(pre_norm() ? norm(norm_name, x) : x);
         const std::string sum_name = graph_.value(y).name + ".residual";
+        y = dropout(graph_.value(y).name + ".dropout", y, config_.resid_pdrop, dropout_site);
         if (config_.residual) y = graph_.emit(ops::add(), sum_name, {x, y});
         return post_norm() ? norm(norm_name, y) : y;
     }
 
-    ValueId attention(const std::string& name, ValueId x) {
+    ValueId dropout(const std::string& name, ValueId x, double rate, std::int64_t site) {
+        if (!options_.dropout || rate == 0) return x;
+        return graph_.emit(ops::dropout(), name, {x}, {{"rate", rate}, {"site", site}});
+    }
+
+    ValueId attention(const std::string& name, ValueId x, std::int64_t dropout_site) {
         const std::int64_t heads = config_.num_attention_heads, kv_heads = config_.num_key_value_heads,
                            head_dim = config_.head_dim;
         const bool bias = config_.attention_bias;
@@ -60,12 +71,9 @@ class CausalLm {
         if (config_.qk_norm) qkv = qk_norm(name, qkv);
         if (config_.position_embedding == PositionKind::rope) qkv = rotate(name, qkv);
         const OpDef& op = options_.attention == AttentionPath::tiled ? ops::attention() : ops::attention_explicit();
-        const ValueId out = graph_.emit(op, name + ".heads", {qkv},
-                                        {{"heads", heads},
-                                         {"kv_heads", kv_heads},
-                                         {"head_dim", head_dim},
-                                         {"scale", 1.0 / std::sqrt(static_cast<double>(head_dim))},
-                                         {"causal", true}});
+        std::vector<ValueId> inputs{qkv};
+        if (mask_ || attention_mask_) inputs = {qkv, mask_, attention_mask_};
+        const ValueId out = graph_.emit(op, name + ".heads", std::move(inputs), attention_attributes(dropout_site));
         return linear(name + ".proj", out, config_.hidden_size, bias, true);
     }
 
@@ -86,6 +94,22 @@ class CausalLm {
                             {"kv_heads", config_.num_key_value_heads},
                             {"head_dim", config_.head_dim},
                             {"interleaved", config_.rope_parameters.interleaved}});
+    }
+
+    Attributes attention_attributes(std::int64_t dropout_site) const {
+        const double scale = 1.0 / std::sqrt(static_cast<double>(config_.head_dim));
+        Attributes attributes{{"heads", config_.num_attention_heads},
+                              {"kv_heads", config_.num_key_value_heads},
+                              {"head_dim", config_.head_dim},
+                              {"scale", config_.attention_scale > 0 ? config_.attention_scale : scale},
+                              {"causal", config_.causal}};
+        if (config_.sliding_window > 0) attributes.set("window", config_.sliding_window);
+        if (config_.position_embedding == PositionKind::alibi) attributes.set("alibi", true);
+        if (options_.dropout && config_.attention_dropout > 0) {
+            attributes.set("dropout", config_.attention_dropout);
+            attributes.set("site", dropout_site);
+        }
+        return attributes;
     }
 
     ValueId mlp(const std::string& name, ValueId x) {
@@ -231,9 +255,13 @@ class CausalLm {
     }
 
     ValueId input(const std::string& name) {
+        return input(name, {DType::i32, {options_.batch, options_.sequence_length}});
+    }
+
+    ValueId input(const std::string& name, const TensorDesc& desc) {
         Value value;
         value.name = name;
-        value.desc = {DType::i32, {options_.batch, options_.sequence_length}};
+        value.desc = desc;
         value.role = Role::input;
         return graph_.add_value(value);
     }
@@ -279,6 +307,7 @@ class CausalLm {
     const CausalLmOptions& options_;
     Graph graph_;
     ValueId rope_table_;
+    ValueId mask_, attention_mask_;
     std::vector<ValueId> balance_inputs_;  ///< offsets and score sums of each layer with experts
 };
 

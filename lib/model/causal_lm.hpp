@@ -18,6 +18,9 @@ struct CausalLmOptions {
     DType dtype = DType::f32;
     AttentionPath attention = AttentionPath::tiled;
     Head head = Head::loss;
+    bool dropout = false;         ///< what the config says of dropout; otherwise there is none
+    bool attention_mask = false;  ///< value "attention_mask", i32 (B,T): 0 hides a token from all others (padding)
+    Shape mask;                   ///< of value "mask", u8 (T,T) or (1 or B, 1 or H, T, T), 0 hides; none when empty
     /// With Head::loss and experts: values "aux_loss" and "aux_loss.expert_load" (L,E) too.
     bool balance_experts = false;
 };

@@ -1,15 +1,21 @@
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/limits.hpp"
-#include "ops/attention_shape.hpp"
+#include "ops/attention_variant.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 
-// O = softmax(scale Q K^T + causal mask) V in tiles, with the log-sum-exp of each row kept; the backward recomputes the
-// weights from it (Dao et al. 2022: "FlashAttention", algorithms 1 and 4). Q, K, V are read inside the fused qkv.
+// O = softmax(scale Q K^T + masks and bias) V in tiles, with the log-sum-exp of each row kept; the backward recomputes
+// the weights from it (Dao et al. 2022: "FlashAttention", algorithms 1 and 4). Q, K, V are read inside the fused qkv.
 
 namespace causeway::ops {
 namespace {
+
+// Where [mask] and [key_mask] begin.
+constexpr std::size_t forward_options = 1, backward_options = 4;
 
 std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     const TensorDesc& qkv = input_desc(graph, node, 0);
@@ -17,6 +23,7 @@ std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     require(shape.head_dim <= max_tiled_head_dim,
             fmt::format("head_dim is {}, tiled attention takes at most {}: use the explicit path", shape.head_dim,
                         max_tiled_head_dim));
+    check_attention_inputs(graph, node, forward_options, shape);
     return {{"", {qkv.dtype, {shape.batch, shape.queries, shape.heads * shape.head_dim}}},
             {"lse", {qkv.dtype, {shape.batch, shape.heads, shape.queries}}}};
 }
@@ -27,9 +34,10 @@ void backward(BackwardContext& context) {
     const Node& node = context.node();
     const ValueId dout = context.output_gradient(0);
     if (!dout || !context.wants_gradient(0)) return;
+    std::vector<ValueId> inputs{node.input(0), node.outputs[0], node.outputs[1], dout};
+    inputs.insert(inputs.end(), node.inputs.begin() + forward_options, node.inputs.end());
     context.give_gradient(
-        0, context.graph().emit(attention_backward(), node.name + ".backward",
-                                {node.input(0), node.outputs[0], node.outputs[1], dout}, node.attributes));
+        0, context.graph().emit(attention_backward(), node.name + ".backward", std::move(inputs), node.attributes));
 }
 
 void lower(LowerContext& context) {
@@ -37,17 +45,20 @@ void lower(LowerContext& context) {
     const BufferRef qkv = context.in(0), out = context.out(0), lse = context.out(1);
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.attention.forward;
+        const AttentionSettings<T> settings(context, forward_options, shape);
         context.stage("", table.attention.forward_tiles(shape), cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                           const auto [q, k, v] = split_qkv(run.at<const T>(qkv), shape);
-                          kernel({shape, q, k, v, merged_heads(run.at<T>(out), shape), run.at<T>(lse)}, begin, end);
+                          kernel(
+                              {shape, q, k, v, merged_heads(run.at<T>(out), shape), run.at<T>(lse), settings.at(run)},
+                              begin, end);
                       });
     });
 }
 
 std::vector<OutputSpec> infer_backward(const Graph& graph, const Node& node) {
     const TensorDesc& qkv = input_desc(graph, node, 0);
-    attention_shape(node.attributes, qkv.shape);
+    check_attention_inputs(graph, node, backward_options, attention_shape(node.attributes, qkv.shape));
     require(
         input_desc(graph, node, 1).shape == input_desc(graph, node, 3).shape,
         fmt::format("out {} and dout {} must have one shape", shape_text(graph, node, 1), shape_text(graph, node, 3)));
@@ -69,6 +80,7 @@ void lower_backward(LowerContext& context) {
                     dqkv = context.out(), workspace_ref = context.workspace();
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto& attention = table.attention;
+        const AttentionSettings<T> settings(context, backward_options, shape);
         const auto add_stage = [&](const char* name, std::int64_t tiles, Cost cost, auto kernel) {
             if (tiles == 0) return;
             context.stage(name, tiles, cost, [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
@@ -76,7 +88,7 @@ void lower_backward(LowerContext& context) {
                 const auto [dq, dk, dv] = split_qkv(run.at<T>(dqkv), shape);
                 kernel({shape, q, k, v, merged_heads(run.at<const T>(out), shape),
                         merged_heads(run.at<const T>(dout), shape), run.at<const T>(lse), dq, dk, dv,
-                        run.at<T>(workspace_ref)},
+                        run.at<T>(workspace_ref), settings.at(run)},
                        begin, end);
             });
         };
@@ -94,8 +106,8 @@ void lower_backward(LowerContext& context) {
 }  // namespace
 
 const OpDef& attention() {
-    static const OpDef def{
-        "attention", "causal attention in tiles, without a T x T matrix", infer, backward, cost, nullptr, lower};
+    static const OpDef def{"attention", "attention in tiles, without a T x T matrix", infer, backward, cost, nullptr,
+                           lower};
     return def;
 }
 

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
-#include "ops/attention_shape.hpp"
+#include "ops/attention_variant.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 
 // The same attention with its weights P (B,H,T,T) as a value of the graph, for those who ask to see them.
-// dV = P^T dO;  dS = P (dP - rowsum(P dP)), dP = dO V^T;  dQ = scale dS K;  dK = scale dS^T Q.
+// With the factors Z of dropout: dV = (P Z)^T dO;  dS = P (dP - rowsum(P dP)), dP = Z dO V^T;  dQ = scale dS K;
+// dK = scale dS^T Q. What masks hide has P = 0 and needs no mask again.
 
 namespace causeway::ops {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 std::vector<OutputSpec> infer(const Graph& graph, const Node& node) {
     const TensorDesc& qkv = input_desc(graph, node, 0);
     const kernels::AttentionShape shape = attention_shape(node.attributes, qkv.shape);
+    check_attention_inputs(graph, node, 1, shape);
     return {{"", {qkv.dtype, {shape.batch, shape.queries, shape.heads * shape.head_dim}}},
             {"weights", {qkv.dtype, {shape.batch, shape.heads, shape.queries, shape.keys}}}};
 }
@@ -32,11 +34,14 @@ void lower(LowerContext& context) {
     const BufferRef qkv = context.in(0), out = context.out(0), weights = context.out(1);
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.attention.explicit_forward;
-        context.stage("", table.attention.explicit_tiles(shape), cost(context.graph(), context.node()),
-                      [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
-                          const auto [q, k, v] = split_qkv(run.at<const T>(qkv), shape);
-                          kernel({shape, q, k, v, merged_heads(run.at<T>(out), shape), run.at<T>(weights)}, begin, end);
-                      });
+        const AttentionSettings<T> settings(context, 1, shape);
+        context.stage(
+            "", table.attention.explicit_tiles(shape), cost(context.graph(), context.node()),
+            [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
+                const auto [q, k, v] = split_qkv(run.at<const T>(qkv), shape);
+                kernel({shape, q, k, v, merged_heads(run.at<T>(out), shape), run.at<T>(weights), settings.at(run)},
+                       begin, end);
+            });
     });
 }
 
@@ -58,13 +63,14 @@ void lower_backward(LowerContext& context) {
                     dscores = context.workspace();
     context.with_table([&]<class T>(const kernels::KernelTable<T>& table) {
         const auto kernel = table.attention.explicit_backward;
+        const AttentionSettings<T> settings(context, 3, shape);
         context.stage("", table.attention.explicit_backward_tiles(shape),
                       backward_cost(context.graph(), context.node()),
                       [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
                           const auto [q, k, v] = split_qkv(run.at<const T>(qkv), shape);
                           const auto [dq, dk, dv] = split_qkv(run.at<T>(dqkv), shape);
                           kernel({shape, q, k, v, merged_heads(run.at<const T>(dout), shape), run.at<const T>(weights),
-                                  dq, dk, dv, run.at<T>(dscores)},
+                                  dq, dk, dv, run.at<T>(dscores), settings.at(run)},
                                  begin, end);
                       });
     });
@@ -74,7 +80,7 @@ void lower_backward(LowerContext& context) {
 
 const OpDef& attention_explicit() {
     static const OpDef def{
-        "attention_explicit", "causal attention that keeps its weights", infer, backward, cost, nullptr, lower};
+        "attention_explicit", "attention that keeps its weights", infer, backward, cost, nullptr, lower};
     return def;
 }
 

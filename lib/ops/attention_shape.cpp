@@ -13,6 +13,8 @@ kernels::AttentionShape attention_shape(const Attributes& attributes, const Shap
     shape.head_dim = attributes.get<std::int64_t>("head_dim");
     shape.scale = attributes.get<double>("scale");
     shape.causal = attributes.get<bool>("causal");
+    shape.window = attributes.has("window") ? attributes.get<std::int64_t>("window") : 0;
+    require(shape.window >= 0, fmt::format("window is {}, expected 0 (none) or more", shape.window));
     require(shape.heads > 0 && shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0,
             fmt::format("{} query heads cannot share {} key heads", shape.heads, shape.kv_heads));
     const std::int64_t width = (shape.heads + 2 * shape.kv_heads) * shape.head_dim;

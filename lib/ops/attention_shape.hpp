@@ -5,8 +5,8 @@
 
 namespace causeway::ops {
 
-/// The kernel's problem from the attributes heads, kv_heads, head_dim, scale, causal and the shape of the fused qkv
-/// (B,T,(H + 2 Hkv) Dh). Throws GraphError when they disagree.
+/// The kernel's problem from the attributes heads, kv_heads, head_dim, scale, causal, [window] and the shape of the
+/// fused qkv (B,T,(H + 2 Hkv) Dh). Throws GraphError when they disagree.
 kernels::AttentionShape attention_shape(const Attributes& attributes, const Shape& qkv);
 
 /// Q, K and V inside the fused qkv, and O (B,T,H Dh), as views that the kernels read in place.

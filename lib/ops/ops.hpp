@@ -17,10 +17,11 @@ const OpDef& linear_weight_gradient();  ///< dy, x, weight gradient, [bias gradi
                                         ///< gradient], [partial sums of squares]
 const OpDef& pack_weight();             ///< weight, [older copy] -> packed
 
-const OpDef& attention();                    ///< qkv -> out, lse
-const OpDef& attention_backward();           ///< qkv, out, lse, dout -> dqkv
-const OpDef& attention_explicit();           ///< qkv -> out, weights
+const OpDef& attention();                    ///< qkv, [mask], [key_mask] -> out, lse
+const OpDef& attention_backward();           ///< qkv, out, lse, dout, [mask], [key_mask] -> dqkv
+const OpDef& attention_explicit();           ///< qkv, [mask], [key_mask] -> out, weights
 const OpDef& attention_explicit_backward();  ///< qkv, weights, dout -> dqkv
+const OpDef& dropout();                      ///< x -> y; its gradient is the same op on dy
 const OpDef& softmax();                      ///< x -> y
 const OpDef& softmax_backward();             ///< y, dy -> dx
 

@@ -33,12 +33,13 @@ struct BufferRef {
 
 /// What may change from one run of a plan to the next.
 struct RunArgs {
-    std::int64_t step = 1;      ///< optimizer step, from 1: Adam's bias correction
-    double learning_rate = 0;   ///< of this update
-    double valid_tokens = 1;    ///< targets that count, over the whole accumulation window
-    bool accumulate = false;    ///< gradients add to those of earlier micro-batches instead of replacing them
-    std::int64_t position = 0;  ///< row whose logits are wanted (prefill)
-    std::uint64_t seed = 0;     ///< of the counter-based random numbers
+    std::int64_t step = 1;       ///< optimizer step, from 1: Adam's bias correction, and what dropout draws anew
+    double learning_rate = 0;    ///< of this update
+    double valid_tokens = 1;     ///< targets that count, over the whole accumulation window
+    bool accumulate = false;     ///< gradients add to those of earlier micro-batches instead of replacing them
+    std::int64_t position = 0;   ///< row whose logits are wanted (prefill)
+    std::uint64_t seed = 0;      ///< of the counter-based random numbers
+    std::int64_t first_row = 0;  ///< row of the whole step's batch that is row 0 here: micro-batches come one by one
 };
 
 /// What a step sees while it runs: the bases of the regions and the run's arguments.

@@ -128,6 +128,7 @@ StepReport Trainer::step() {
         args.accumulate = i > 0;
         args.seed = config_.train.seed;
         args.step = report.step;
+        args.first_row = i * config_.train.batch_size;
         forward(*train_, args);
         loss += train_->loss[0];
         count_experts(report);

@@ -12,7 +12,7 @@ std::vector<std::string> small(const std::string& subcommand, const std::vector<
 
 }  // namespace
 
-TEST_CASE("check passes on a small model: gradients, kernels, and both") {
+TEST_CASE("check passes on a small model: gradients, kernels, norms, and all") {
     const Outcome gradients = call(small("check", {"--gradients"}));
     CHECK(gradients.code == 0);
     CHECK(gradients.err == "");
@@ -20,9 +20,12 @@ TEST_CASE("check passes on a small model: gradients, kernels, and both") {
     const Outcome kernels = call(small("check", {"--kernels"}));
     CHECK(kernels.code == 0);
     CHECK_THAT(kernels.out, contains("attention"));
-    const Outcome both = call(small("check", {}));
-    CHECK(both.code == 0);
-    CHECK(both.out == gradients.out + "\n" + kernels.out);
+    const Outcome norms = call(small("check", {"--norms", "--set", "model.norm=layernorm"}));
+    CHECK(norms.code == 0);
+    CHECK_THAT(norms.out, contains("pre-norm") && contains("post-norm") && contains("layer 0"));
+    const Outcome all = call(small("check", {}));
+    CHECK(all.code == 0);
+    CHECK_THAT(all.out, contains(gradients.out + "\n" + kernels.out + "\n"));
 }
 
 TEST_CASE("S3-13..17: trace prints shapes, weights and what they add up to") {

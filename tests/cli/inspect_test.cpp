@@ -57,6 +57,30 @@ TEST_CASE("Metrics, npy and svg") {
     CHECK_THAT(content_of(folder.file("one.svg")), contains("layer 0, head 1"));
 }
 
+TEST_CASE("A mask hides what it says") {
+    const TemporaryFolder folder;
+    std::vector<std::uint8_t> mask(9, 1);
+    mask[3] = 0;  // the second token does not see the first
+    causeway::write_npy(folder.file("mask.npy"), {causeway::DType::u8, {3, 3}}, mask.data());
+    const Outcome masked = inspect({"--text", "abc", "--mask", folder.file("mask.npy"), "--npy", folder.file("w.npy")});
+    CHECK(masked.err == "");
+    CHECK(masked.code == 0);
+    std::vector<float> weights(2 * 2 * 9);
+    causeway::NpyFile(folder.file("w.npy")).read(std::span(weights));
+    for (std::size_t head = 0; head < 4; ++head) CHECK(weights[head * 9 + 3] == 0);
+    const Outcome small = inspect({"--text", "abcd", "--mask", folder.file("mask.npy")});
+    CHECK(small.code == 1);
+    CHECK_THAT(small.err, contains("mask must be u8 (4,4)") && contains("found u8 (3, 3)"));
+}
+
+TEST_CASE("A model whose tokens see what follows can be inspected and not generate") {
+    const Outcome inspected = inspect({"--text", "abc", "--metrics", "--set", "model.causal=false"});
+    CHECK(inspected.code == 0);
+    const Outcome generated = call({"generate", byte_run(), "--prompt", "a", "--set", "model.causal=false"});
+    CHECK(generated.code == 1);
+    CHECK_THAT(generated.err, contains("model.causal: found false, expected true"));
+}
+
 TEST_CASE("B70: what cannot be inspected is one line on standard error, and no file is written") {
     const TemporaryFolder folder;
     const std::string svg = folder.file("w.svg");

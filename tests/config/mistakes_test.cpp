@@ -174,13 +174,17 @@ TEST_CASE("B70: a message is one line, whatever the keys and overrides contain")
     CHECK_THAT(mistake_in("{}", {"train.seed=1\n2"}), contains("(in override train.seed=1\\x0a2)"));
 }
 
-TEST_CASE("B54, B55: a value that no plan can be compiled with yet is refused, never ignored") {
-    const std::vector<std::pair<const char*, const char*>> values = {
-        {"position_embedding", "\"alibi\""}, {"causal", "false"}, {"attention_dropout", "0.1"}};
-    for (const auto& [key, value] : values) {
-        CHECK_THAT(mistake_in(section_with("model", key, value)),
-                   contains(std::string("model.") + key + ": this value is not supported yet"));
-    }
+TEST_CASE("every variant of attention and dropout is accepted in its range") {
+    const auto model_with = [](const char* key, const char* value) {
+        return parsed(section_with("model", key, value)).model;
+    };
+    CHECK(!model_with("causal", "false").causal);
+    CHECK(model_with("sliding_window", "7").sliding_window == 7);
+    CHECK(model_with("attention_scale", "0.5").attention_scale == 0.5);
+    CHECK(model_with("attention_dropout", "1").attention_dropout == 1);
+    CHECK(model_with("position_embedding", "\"alibi\"").position_embedding == PositionKind::alibi);
+    CHECK_THAT(mistake_in(section_with("model", "resid_pdrop", "1.2")), contains("model.resid_pdrop: found 1.2"));
+    CHECK_THAT(mistake_in(section_with("model", "sliding_window", "-1")), contains("model.sliding_window: found -1"));
 }
 
 TEST_CASE("a field of an object inside a section has the object's name in its path") {

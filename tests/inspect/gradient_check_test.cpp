@@ -84,6 +84,22 @@ std::vector<std::pair<std::string, Config>> compositions() {
     });
     add("qk_norm", [](Config& c) { c.model.qk_norm = true; });
     add("one head", [](Config& c) { c.model.num_attention_heads = 1; });
+    add("not causal", [](Config& c) { c.model.causal = false; });
+    add("sliding window, a scale", [](Config& c) {
+        c.model.sliding_window = 3;
+        c.model.attention_scale = 0.8;
+    });
+    add("alibi, symmetric window", [](Config& c) {
+        c.model.position_embedding = PositionKind::alibi;
+        c.model.causal = false;
+        c.model.sliding_window = 2;
+    });
+    for (const AttentionPath path : {AttentionPath::tiled, AttentionPath::explicit_weights}) {
+        add(path == AttentionPath::tiled ? "dropout" : "dropout, explicit attention", [path](Config& c) {
+            c.model.attention_dropout = c.model.embd_pdrop = c.model.resid_pdrop = 0.3;
+            c.runtime.attention = path;
+        });
+    }
     add("no memory reuse", [](Config& c) { c.runtime.memory_reuse = false; });
     add("attention only", [](Config& c) {
         c.model.norm = NormKind::none;

@@ -23,6 +23,25 @@ AttentionMaps pointing(std::int64_t length, F&& target) {
 
 }  // namespace
 
+TEST_CASE("A head that looks everywhere it can is uniform, whatever the model lets it see", "[inspect]") {
+    for (const auto& [causal, window] : {std::pair{true, 0}, {true, 2}, {false, 0}, {false, 1}}) {
+        AttentionMaps maps = one_map(5, std::vector<float>(25));
+        maps.causal = causal;
+        maps.window = window;
+        for (std::int64_t t = 0; t < 5; ++t) {
+            const std::int64_t reach = window == 0 ? 5 : causal ? window - 1 : window;
+            for (std::int64_t s = 0; s < 5; ++s) {
+                const bool visible = s >= t - reach && s <= (causal ? t : t + reach);
+                if (visible) {
+                    maps.weights[static_cast<std::size_t>(t * 5 + s)] = 1.0f / static_cast<float>(maps.visible_keys(t));
+                }
+            }
+        }
+        const HeadMetrics m = head_metrics(maps, std::vector<std::int32_t>{3, 1, 4, 1, 5}).at(0);
+        CHECK(m.relative_entropy == Approx(1).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("Metrics of a head that looks only at itself", "[inspect]") {
     const std::vector<std::int32_t> ids{3, 1, 4, 5};
     const HeadMetrics m = head_metrics(pointing(4, [](std::int64_t t) { return t; }), ids).at(0);

@@ -25,6 +25,7 @@ Config minimind_lesson(std::int64_t hidden = 64, std::int64_t heads = 4, std::in
     config.model.mlp = MlpKind::gated;
     config.model.hidden_act = Activation::silu;
     config.model.attention_bias = config.model.mlp_bias = false;
+    config.train.sequence_length = 5;
     return resolved(config);
 }
 
@@ -105,8 +106,57 @@ TEST_CASE("S2-13, S2-14: the knowledge card's shapes", "[inspect]") {
     CHECK(total == Approx(10.0).epsilon(1e-6));
 }
 
+TEST_CASE("S2-13, S2-14: the knowledge card's config, whole and with its mask", "[inspect]") {
+    const Config config = load_config(CAUSEWAY_TESTS_DIR "/../configs/knowledge_card.json");
+    TraceOptions options;
+    const Trace open = trace_model(config, options);
+    CHECK(shape_of(open.attention, "output") == Shape{2, 10, 256});
+    CHECK(shape_of(open.attention, "weights") == Shape{2, 8, 10, 10});
+    double total = 0;
+    for (double sum : open.row_sums) total += sum;
+    CHECK(total == Approx(10.0).epsilon(1e-6));
+    CHECK(open.largest_row_sum_error < 1e-6);
+    CHECK(std::ranges::all_of(open.weights, [](double w) { return w > 0; }));
+    CHECK(open.explicit_vs_fast <= 1e-6);
+    CHECK(open.explicit_vs_reference_order == 0);
+
+    options.mask = read_attention_mask(CAUSEWAY_TESTS_DIR "/../configs/knowledge_card_mask.npy");
+    const Trace masked = trace_model(config, options);
+    CHECK(masked.hidden_mass == 0);
+    CHECK(masked.blind_queries == 16);  // the last query of 2 sequences and 8 heads
+    CHECK(masked.largest_row_sum_error < 1e-6);
+    CHECK(masked.row_sums.back() == 0);
+    CHECK(masked.weights[5] == 0);
+    CHECK(masked.explicit_vs_fast <= 1e-6);
+    CHECK(masked.explicit_vs_reference_order == 0);
+    options.sequence_length = 10;
+    options.mask->shape = {5, 20};
+    CHECK_THROWS_MESSAGE(trace_model(config, options), GraphError, "mask must be u8 (10,10)");
+}
+
+TEST_CASE("A trace with windows, ALiBi and a scale of its own still is the textbook's", "[inspect]") {
+    for (const bool causal : {true, false}) {
+        Config config = tiny_config();
+        config.model.causal = causal;
+        config.model.sliding_window = 2;
+        config.model.position_embedding = PositionKind::alibi;
+        config.model.attention_scale = 0.6;
+        TraceOptions options;
+        options.sequence_length = 8;
+        const Trace trace = trace_model(resolved(config), options);
+        CHECK(trace.explicit_vs_fast <= 1e-6);
+        CHECK(trace.explicit_vs_reference_order == 0);
+        CHECK(trace.hidden_mass == 0);
+        CHECK(trace.weights[7 * 8 + 4] == 0);
+        CHECK((trace.weights[7 * 8 + 5] == 0) ==
+              causal);  // two keys back is inside only where the window has two sides
+    }
+}
+
 TEST_CASE("S3-18: every value of the forward pass has a name, a shape and a meaning", "[inspect]") {
-    const Trace trace = trace_model(resolved(tiny_config()));
+    TraceOptions options;
+    options.sequence_length = 5;
+    const Trace trace = trace_model(resolved(tiny_config()), options);
     CHECK(shape_of(trace.intermediates, "tokens") == Shape{2, 5});
     CHECK(shape_of(trace.intermediates, "h.1.attn.qkv") == Shape{2, 5, 36});
     CHECK(shape_of(trace.intermediates, "h.0.mlp.act") == Shape{2, 5, 20});

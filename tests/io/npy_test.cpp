@@ -1,5 +1,6 @@
 #include "io/npy.hpp"
 
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -79,6 +80,15 @@ TEST_CASE("npy files of other writers and versions are read") {
     const std::string header = "{'descr': '<i4', 'fortran_order': False, 'shape': (1, 1), }\n";
     CHECK(first(std::string("\x93NUMPY\x02\x00", 8) + static_cast<char>(header.size()) + std::string(3, '\0') + header +
                 one) == 1);
+}
+
+TEST_CASE("NumPy's bool is read as bytes") {
+    const TemporaryFolder folder;
+    const NpyFile file(folder.write(
+        "a.npy", npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", std::string("\x01\x00\x01", 3))));
+    std::array<std::uint8_t, 3> values{};
+    file.read(std::span<std::uint8_t>(values));
+    CHECK(values == std::array<std::uint8_t, 3>{1, 0, 1});
 }
 
 TEST_CASE("npy files that cannot be trusted are refused with the reason") {

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "base/alibi.hpp"
 #include "kernels/kernel_table.hpp"
 
 namespace causeway::kernels::test {
@@ -91,9 +94,48 @@ struct Problem {
         for (auto* result : {&out, &dq, &dk, &dv}) result->each([](T& x) { x = T{7}; });
     }
 
+    /// A random mask of (Tq,Tk) bytes a sequence and head (`full`), or one for all of them, that hides a third; query 1
+    /// sees nothing.
+    void hide_at_random(bool full) {
+        std::mt19937 random(5);
+        mask_heads = full ? shape.batch * shape.heads : 1;
+        mask.resize(static_cast<std::size_t>(mask_heads * shape.queries * shape.keys));
+        for (std::uint8_t& byte : mask) byte = random() % 3 != 0 ? 1 : 0;
+        for (std::int64_t head = 0; head < mask_heads && shape.queries > 1; ++head) {
+            std::fill_n(mask.begin() + (head * shape.queries + 1) * shape.keys, shape.keys, std::uint8_t{0});
+        }
+    }
+
+    /// Hides the first keys of even sequences and the last of odd ones, as padding does; of the last one all.
+    void pad_keys() {
+        key_mask.assign(static_cast<std::size_t>(shape.batch * shape.keys), 1);
+        for (std::int64_t b = 0; b < shape.batch; ++b) {
+            const std::int64_t padded = b + 1 == shape.batch && b > 0 ? shape.keys : shape.keys / 3;
+            const std::int64_t first = b * shape.keys + (b % 2 == 0 ? 0 : shape.keys - padded);
+            std::fill_n(key_mask.begin() + first, padded, 0);
+        }
+    }
+
+    void add_alibi() {
+        for (const double slope : alibi_slopes(shape.heads)) slopes.push_back(static_cast<T>(slope));
+    }
+
+    AttentionVariant<T> variant() const {
+        AttentionVariant<T> result;
+        if (!mask.empty()) {
+            const std::int64_t head = mask_heads > 1 ? shape.queries * shape.keys : 0;
+            result.mask = {mask.data(), head * shape.heads, head, shape.keys};
+        }
+        if (!key_mask.empty()) result.key_mask = key_mask.data();
+        if (!slopes.empty()) result.slopes = slopes.data();
+        result.dropout = dropout;
+        return result;
+    }
+
     AttentionForwardArgs<T> forward_args() {
-        return {shape,     std::as_const(q).view(), std::as_const(k).view(), std::as_const(v).view(), out.view(),
-                lse.data()};
+        return {
+            shape,    std::as_const(q).view(), std::as_const(k).view(), std::as_const(v).view(), out.view(), lse.data(),
+            variant()};
     }
 
     AttentionBackwardArgs<T> backward_args(const AttentionKernels<T>& kernels) {
@@ -108,7 +150,8 @@ struct Problem {
                 dq.view(),
                 dk.view(),
                 dv.view(),
-                workspace.data()};
+                workspace.data(),
+                variant()};
     }
 
     void forward(const AttentionKernels<T>& kernels) {
@@ -123,9 +166,13 @@ struct Problem {
     }
 
     void explicit_forward(const AttentionKernels<T>& kernels) {
-        const ExplicitAttentionArgs<T> args{
-            shape,      std::as_const(q).view(), std::as_const(k).view(), std::as_const(v).view(),
-            out.view(), weights.data()};
+        const ExplicitAttentionArgs<T> args{shape,
+                                            std::as_const(q).view(),
+                                            std::as_const(k).view(),
+                                            std::as_const(v).view(),
+                                            out.view(),
+                                            weights.data(),
+                                            variant()};
         kernels.explicit_forward(args, 0, kernels.explicit_tiles(shape));
     }
 
@@ -139,7 +186,8 @@ struct Problem {
                                                     dq.view(),
                                                     dk.view(),
                                                     dv.view(),
-                                                    dscores.data()};
+                                                    dscores.data(),
+                                                    variant()};
         kernels.explicit_backward(args, 0, kernels.explicit_backward_tiles(shape));
     }
 
@@ -148,6 +196,11 @@ struct Problem {
     AttentionShape shape;
     Heads<T> q, k, v, dout, out, dq, dk, dv;
     std::vector<T> lse, weights, dscores, workspace;
+    std::vector<std::uint8_t> mask;
+    std::int64_t mask_heads = 1;
+    std::vector<std::int32_t> key_mask;
+    std::vector<T> slopes;
+    DropoutMask dropout;
 };
 
 /// Heads, sequences and widths that meet every edge: of a vector, a micro-tile, a block of queries or keys, one token,

@@ -1,74 +1,15 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <utility>
 
 #include "attention_problem.hpp"
+#include "attention_support.hpp"
 #include "base/isa.hpp"
 #include "support/catch.hpp"
 
 using namespace causeway;
 using namespace causeway::kernels;
 using namespace causeway::kernels::test;
-
-namespace {
-
-std::string describe(Isa isa, const AttentionShape& s) {
-    return fmt::format("{} B{} H{}/{} Tq{} Tk{} D{} {}", to_string(isa), s.batch, s.heads, s.kv_heads, s.queries,
-                       s.keys, s.head_dim, s.causal ? "causal" : "full");
-}
-
-/// The largest |x - y| / (1 + |y|); infinite when one of them is and the other is not the same, or either is NaN.
-template <class X, class Y>
-double difference(const std::vector<X>& x, const std::vector<Y>& y) {
-    double worst = x.size() == y.size() ? 0 : std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < x.size() && i < y.size(); ++i) {
-        const double a = static_cast<double>(x[i]), b = static_cast<double>(y[i]);
-        if (a == b) continue;
-        const double d = std::abs(a - b) / (1 + std::abs(b));
-        worst = d <= worst ? worst : std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
-    }
-    return worst;
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
-    return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0);
-}
-
-/// Inputs are normal, so scores are of order 1 and outputs of order 1: a dot product of up to 256 terms and an average
-/// of up to 1030 err by a few float ulp (6e-8 each). Gradients of a key sum up to 1030 queries' contributions.
-constexpr double forward_tolerance = 3e-6;
-constexpr double backward_tolerance = 1e-5;
-
-/// sum(dout o out) of the double reference, the loss that finite differences are taken of.
-double loss(Problem<double>& problem) {
-    problem.forward(reference_table<double>().attention);
-    const auto out = problem.out.values(), dout = problem.dout.values();
-    double sum = 0;
-    for (std::size_t i = 0; i < out.size(); ++i) sum += out[i] * dout[i];
-    return sum;
-}
-
-/// Compares a gradient with central differences of every element of the input it belongs to.
-void check_differences(Problem<double>& problem, Heads<double>& input, const std::vector<double>& gradient) {
-    constexpr double step = 1e-5;
-    std::size_t i = 0;
-    double worst = 0;
-    input.each([&](double& x) {
-        const double kept = x;
-        x = kept + step;
-        const double above = loss(problem);
-        x = kept - step;
-        const double below = loss(problem);
-        x = kept;
-        worst = std::max(worst, std::abs((above - below) / (2 * step) - gradient[i++]));
-    });
-    CHECK(i == gradient.size());
-    CHECK(worst < 1e-8);  // rounding 1e-16 / step, truncation step^2
-}
-
-}  // namespace
 
 TEST_CASE("attention: the reference backward agrees with finite differences") {
     for (const AttentionShape& shape :
@@ -100,14 +41,7 @@ TEST_CASE("attention: tiled forward and backward match the reference on every IS
         for (Isa isa : available_isas()) {
             INFO(describe(isa, shape));
             Problem<float> got(shape);
-            got.forward(kernel_table(isa).attention);
-            CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
-            CHECK(difference(got.lse, expected.lse) < forward_tolerance);
-            got.backward(kernel_table(isa).attention);
-            CHECK(difference(got.dq.values(), expected.dq.values()) < backward_tolerance);
-            CHECK(difference(got.dk.values(), expected.dk.values()) < backward_tolerance);
-            CHECK(difference(got.dv.values(), expected.dv.values()) < backward_tolerance);
-            CHECK(got.clean());
+            check_tiled(got, isa, expected);
         }
     }
 }
@@ -122,15 +56,7 @@ TEST_CASE("attention: explicit forward and backward match the reference on every
         for (Isa isa : available_isas()) {
             INFO(describe(isa, shape));
             Problem<float> got(shape);
-            got.explicit_forward(kernel_table(isa).attention);
-            CHECK(difference(got.out.values(), expected.out.values()) < forward_tolerance);
-            CHECK(difference(got.weights, expected.weights) < forward_tolerance);
-            got.explicit_backward(kernel_table(isa).attention);
-            CHECK(difference(got.dscores, expected.dscores) < backward_tolerance);
-            CHECK(difference(got.dq.values(), expected.dq.values()) < backward_tolerance);
-            CHECK(difference(got.dk.values(), expected.dk.values()) < backward_tolerance);
-            CHECK(difference(got.dv.values(), expected.dv.values()) < backward_tolerance);
-            CHECK(got.clean());
+            check_explicit(got, isa, expected);
         }
     }
 }
@@ -151,25 +77,11 @@ TEST_CASE("attention: explicit and tiled agree to 1e-6 on small inputs (S2-06, S
 
 TEST_CASE("attention: any split into tile ranges gives the same bits") {
     for (Isa isa : available_isas()) {
-        const auto& kernels = kernel_table(isa).attention;
         for (const AttentionShape& shape : {AttentionShape{2, 4, 2, 200, 200, 24, 0.204, true},
                                             AttentionShape{1, 1, 1, 1100, 1100, 16, 0.25, true}}) {
             INFO(describe(isa, shape));
             Problem<float> whole(shape), split(shape);
-            whole.forward(kernels);
-            whole.backward(kernels);
-            const auto forward_args = split.forward_args();
-            for (std::int64_t t = kernels.forward_tiles(shape); t-- > 0;) kernels.forward(forward_args, t, t + 1);
-            const auto args = split.backward_args(kernels);
-            for (std::int64_t t = kernels.backward_delta_tiles(shape); t-- > 0;) kernels.backward_delta(args, t, t + 1);
-            for (std::int64_t t = kernels.backward_tiles(shape); t-- > 0;) kernels.backward(args, t, t + 1);
-            for (std::int64_t t = kernels.backward_reduce_tiles(shape); t-- > 0;)
-                kernels.backward_reduce(args, t, t + 1);
-            CHECK(same_bits(whole.out.values(), split.out.values()));
-            CHECK(same_bits(whole.lse, split.lse));
-            CHECK(same_bits(whole.dq.values(), split.dq.values()));
-            CHECK(same_bits(whole.dk.values(), split.dk.values()));
-            CHECK(same_bits(whole.dv.values(), split.dv.values()));
+            check_split(whole, split, isa);
         }
     }
 }

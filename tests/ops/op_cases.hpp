@@ -39,6 +39,10 @@ class OpGraph {
         return graph_.add_value(std::move(value));
     }
 
+    /// Values "mask" (T,T) and "key_mask" (B,T), which the tests fill.
+    ValueId mask() { return input("mask", {DType::u8, {size_.length, size_.length}}); }
+    ValueId key_mask() { return input("key_mask", {DType::i32, {size_.batch, size_.length}}); }
+
     ValueId linear(const std::string& name, ValueId x, std::int64_t out, bool bias = true) {
         const ValueId weight = parameter(name + ".weight", {out, graph_.shape(x).back()});
         const ValueId b = bias ? parameter(name + ".bias", {out}) : ValueId{};
@@ -66,14 +70,16 @@ class OpGraph {
         return std::move(graph_);
     }
 
-  private:
-    ValueId input(const std::string& name) {
+    ValueId input(const std::string& name, const TensorDesc& desc) {
         Value value;
         value.name = name;
-        value.desc = {DType::i32, {size_.batch, size_.length}};
+        value.desc = desc;
         value.role = Role::input;
         return graph_.add_value(std::move(value));
     }
+
+  private:
+    ValueId input(const std::string& name) { return input(name, {DType::i32, {size_.batch, size_.length}}); }
 
     CaseSize size_;
     DType dtype_;
@@ -122,7 +128,28 @@ inline Graph experts_graph(OpGraph& g, std::int64_t experts, std::int64_t choice
     return g.finish(graph.emit(ops::moe_combine(), "combine", {h, weights, order, slots}), false, false);
 }
 
+/// Attention with everything it can do beside the causal mask, two query heads to a key head.
+inline Attributes attention_variant(const CaseSize& size, bool causal) {
+    return {{"heads", 2 * size.heads},
+            {"kv_heads", size.heads},
+            {"head_dim", size.head_dim},
+            {"scale", 0.7},
+            {"causal", causal},
+            {"window", std::int64_t{3}},
+            {"alibi", true},
+            {"dropout", 0.3},
+            {"site", std::int64_t{5}}};
+}
+
 inline std::vector<OpCase> op_cases() {
+    const auto variant = [](const OpDef& op, bool causal) {
+        return [&op, causal](OpGraph& g) {
+            const ValueId qkv = g.linear("qkv", g.x(), 4 * g.size().dim());
+            const ValueId mask = g.mask(), key_mask = g.key_mask();
+            return g.finish(g.graph().emit(op, "attention", {qkv, mask, key_mask}, attention_variant(g.size(), causal)),
+                            false, false);
+        };
+    };
     const auto experts = [](std::int64_t count, std::int64_t choices, bool normalize) {
         return [=](OpGraph& g) { return experts_graph(g, count, choices, normalize); };
     };
@@ -219,6 +246,15 @@ inline std::vector<OpCase> op_cases() {
         {"explicit attention, grouped heads", grouped_attention(ops::attention_explicit())},
         {"explicit attention", attention(ops::attention_explicit(), true)},
         {"explicit attention, not causal", attention(ops::attention_explicit(), false)},
+        {"attention variant", variant(ops::attention(), true)},
+        {"attention variant, not causal", variant(ops::attention(), false)},
+        {"explicit attention variant", variant(ops::attention_explicit(), true)},
+        {"explicit attention variant, not causal", variant(ops::attention_explicit(), false)},
+        {"dropout",
+         [](OpGraph& g) {
+             const Attributes attributes{{"rate", 0.4}, {"site", std::int64_t{2}}};
+             return g.finish(g.graph().emit(ops::dropout(), "dropout", {g.x()}, attributes), false, false);
+         }},
     };
 }
 

@@ -80,6 +80,33 @@ TEST_CASE("S1-06 attention refuses a width that its heads do not divide") {
     CHECK_THROWS_MESSAGE(g.graph().emit(ops::attention(), "none", {qkv}, no_heads), GraphError, "0 query heads");
 }
 
+TEST_CASE("S1-12: an attention mask fits or is refused, and of a larger one the top left is used") {
+    const CaseSize size{2, 5, 3, 4, 11};
+    OpGraph g(size, DType::f32);
+    const ValueId qkv = g.linear("qkv", g.x(), 36);
+    const auto attention_with = [&](const TensorDesc& mask, const TensorDesc& key_mask) {
+        return g.graph().emit(ops::attention(), "attention",
+                              {qkv, g.input("mask", mask), g.input("key_mask", key_mask)},
+                              attention_attributes(size, true));
+    };
+    const TensorDesc keys{DType::i32, {2, 5}};
+    for (const Shape& shape : {Shape{5, 5}, Shape{9, 8}, Shape{1, 1, 5, 5}, Shape{2, 3, 7, 5}, Shape{1, 3, 5, 5}}) {
+        CHECK_NOTHROW(attention_with({DType::u8, shape}, keys));
+    }
+    for (const Shape& shape : {Shape{4, 5}, Shape{5, 4}, Shape{3, 1, 5, 5}, Shape{1, 2, 5, 5}, Shape{3, 5, 5}}) {
+        CHECK_THROWS_MESSAGE(
+            attention_with({DType::u8, shape}, keys), GraphError,
+            "mask must be u8 (5,5) or (1 or 2,1 or 3,5,5), or larger in the last two, found u8 " + to_string(shape));
+    }
+    CHECK_THROWS_MESSAGE(attention_with({DType::f32, {5, 5}}, keys), GraphError, "found f32 (5, 5)");
+    CHECK_THROWS_MESSAGE(attention_with({DType::u8, {5, 5}}, {DType::i32, {2, 6}}), GraphError,
+                         "key_mask must be i32 (2,5), found i32 (2, 6)");
+    Attributes backwards = attention_attributes(size, true);
+    backwards.set("window", std::int64_t{-1});
+    CHECK_THROWS_MESSAGE(g.graph().emit(ops::attention(), "attention", {qkv}, backwards), GraphError,
+                         "window is -1, expected 0 (none) or more");
+}
+
 TEST_CASE("S1-22 attention maps (2,7,48) to (2,7,16) and weights (2,4,7,7)") {
     OpGraph g({2, 7, 4, 4, 11}, DType::f32);
     const ValueId qkv = g.linear("qkv", g.x(), 48);

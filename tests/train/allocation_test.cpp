@@ -49,6 +49,8 @@ TEST_CASE("the allocation hook sees what is allocated") {
 TEST_CASE("a training step on one thread allocates nothing") {
     for (const Config& config :
          {small_gpt2({"runtime.threads=1", "train.gradient_accumulation_steps=2"}),
+          small_gpt2({"runtime.threads=1", "model.attention_dropout=0.1", "model.embd_pdrop=0.1",
+                      "model.resid_pdrop=0.1", "model.position_embedding=alibi", "model.sliding_window=5"}),
           small_gpt2(minimind_blocks({"runtime.threads=1"})), small_gpt2(expert_blocks({"runtime.threads=1"})),
           config_file("repeat_h4.json", {"runtime.threads=1"}), byte_model(1)}) {
         Trainer trainer(config);

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 
+#include "kernels/dropout/dropout.hpp"
+
 namespace causeway::kernels {
 
 /// The problem: queries (B,Tq,H,Dh), keys and values (B,Tk,Hkv,Dh); H is a multiple of Hkv, query head h reads key head
-/// h / (H / Hkv). S = scale Q K^T; causal hides key j from query i when j > i + (Tk - Tq) (aligned bottom-right).
+/// h / (H / Hkv). S = scale Q K^T. Query i is at position p = i + (Tk - Tq) (aligned bottom-right); causal hides keys
+/// after p. A window hides, as in HuggingFace's models, keys before p - window + 1 when causal, and otherwise those
+/// farther than `window` from p on either side.
 struct AttentionShape {
     std::int64_t batch = 0;
     std::int64_t heads = 0;
@@ -15,6 +19,26 @@ struct AttentionShape {
     std::int64_t head_dim = 0;
     double scale = 1.0;
     bool causal = true;
+    std::int64_t window = 0;  ///< 0: none
+};
+
+/// An arbitrary mask of (Tq,Tk), or of (B,H,Tq,Tk) where strides of 0 repeat an axis: the byte of query i and key j is
+/// at data[b * batch_stride + h * head_stride + i * query_stride + j], 0 hides the key.
+struct MaskView {
+    const std::uint8_t* data = nullptr;
+    std::int64_t batch_stride = 0;
+    std::int64_t head_stride = 0;
+    std::int64_t query_stride = 0;
+};
+
+/// What hides keys, biases scores and drops weights beyond the shape. All parts combine; a null pointer is none. A
+/// query from which every key is hidden has weights and output exactly 0, lse -inf and gradient 0.
+template <class T>
+struct AttentionVariant {
+    MaskView mask;
+    const std::int32_t* key_mask = nullptr;  ///< (B,Tk): 0 hides a key from all queries of its sequence (padding)
+    const T* slopes = nullptr;               ///< (H): scores get -slope |p - key| (ALiBi: Press et al. 2022)
+    DropoutMask dropout;                     ///< of the weights: element `key` of (sequence, head, query)
 };
 
 /// A (B,T,H,Dh) tensor read or written in place inside a larger buffer, such as Q inside the fused QKV (B,T,3D):
@@ -39,10 +63,12 @@ struct AttentionForwardArgs {
     HeadsView<const T> q, k, v;
     HeadsView<T> out;
     T* lse = nullptr;  ///< (B,H,Tq): log of the sum of exp(S) over the visible keys; may be null when not training
+    AttentionVariant<T> variant = {};
 };
 
 /// From dO: dV = P^T dO; dP = dO V^T; dS = P o (dP - delta), delta = rowsum(dO o O); dQ = scale dS K; dK = scale dS^T
-/// Q, with P recomputed as exp(S - lse) (Dao et al. 2022, section B.4). dq, dk, dv are overwritten, never accumulated.
+/// Q, with P recomputed as exp(S - lse) (Dao et al. 2022, section B.4). With dropout factors Z: dV = (P o Z)^T dO, dP =
+/// Z o dO V^T, and delta is the same. dq, dk, dv are overwritten, never accumulated.
 template <class T>
 struct AttentionBackwardArgs {
     AttentionShape shape;
@@ -50,15 +76,17 @@ struct AttentionBackwardArgs {
     const T* lse = nullptr;  ///< (B,H,Tq)
     HeadsView<T> dq, dk, dv;
     T* workspace = nullptr;  ///< backward_workspace(shape) elements
+    AttentionVariant<T> variant = {};
 };
 
-/// The explicit path: the same with the weights P (B,H,Tq,Tk) stored, exactly 0 where hidden.
+/// The explicit path: the same with the weights P (B,H,Tq,Tk) stored, exactly 0 where hidden, before dropout.
 template <class T>
 struct ExplicitAttentionArgs {
     AttentionShape shape;
     HeadsView<const T> q, k, v;
     HeadsView<T> out;
     T* weights = nullptr;  ///< (B,H,Tq,Tk)
+    AttentionVariant<T> variant = {};
 };
 
 template <class T>
@@ -68,6 +96,7 @@ struct ExplicitAttentionBackwardArgs {
     const T* weights = nullptr;  ///< (B,H,Tq,Tk)
     HeadsView<T> dq, dk, dv;
     T* dscores = nullptr;  ///< (B,H,Tq,Tk) scratch
+    AttentionVariant<T> variant = {};
 };
 
 /// Attention of one instruction set. Tile counts depend on the shape alone; a tile's result depends on nothing but the

@@ -17,25 +17,21 @@ template <class T>
 void forward_row(const AttentionForwardArgs<T>& args, std::int64_t b, std::int64_t h, std::int64_t i) {
     const AttentionShape& shape = args.shape;
     const std::int64_t dim = shape.head_dim;
-    const std::int64_t g = h / (shape.heads / shape.kv_heads);
-    const std::int64_t visible = visible_keys(shape, i);
-    const T* q = args.q.at(b, i, h);
+    const Query<T> query(args, b, h, i);
     T* out = args.out.at(b, i, h);
     T max = -std::numeric_limits<T>::infinity();
-    for (std::int64_t j = 0; j < visible; ++j) {
-        max = std::max(max, static_cast<T>(shape.scale) * dot(q, args.k.at(b, j, g), dim));
-    }
+    query.each_key([&](std::int64_t j) { max = std::max(max, query.score(j)); });
     std::fill_n(out, dim, T{0});
     T sum = 0;
-    for (std::int64_t j = 0; j < visible; ++j) {
-        const T p = std::exp(static_cast<T>(shape.scale) * dot(q, args.k.at(b, j, g), dim) - max);
+    query.each_key([&](std::int64_t j) {
+        const T p = std::exp(query.score(j) - max);
         sum += p;
-        axpy(p, args.v.at(b, j, g), out, dim);
-    }
-    if (visible > 0) {
+        axpy(p * query.dropout(j), args.v.at(b, j, query.kv_head()), out, dim);
+    });
+    if (sum != 0) {
         for (std::int64_t d = 0; d < dim; ++d) out[d] /= sum;
     }
-    if (args.lse) args.lse[(b * shape.heads + h) * shape.queries + i] = visible > 0 ? max + std::log(sum) : max;
+    if (args.lse) args.lse[(b * shape.heads + h) * shape.queries + i] = sum != 0 ? max + std::log(sum) : max;
 }
 
 /// A tile is one (b, h).
@@ -64,20 +60,18 @@ template <class T>
 void backward_row(const AttentionBackwardArgs<T>& args, std::int64_t b, std::int64_t h, std::int64_t i) {
     const AttentionShape& shape = args.shape;
     const std::int64_t dim = shape.head_dim;
-    const std::int64_t g = h / (shape.heads / shape.kv_heads);
+    const Query<T> query(args, b, h, i);
+    const std::int64_t g = query.kv_head();
     const std::int64_t row = (b * shape.heads + h) * shape.queries + i;
-    const T scale = static_cast<T>(shape.scale);
-    const T* q = args.q.at(b, i, h);
     const T* dout = args.dout.at(b, i, h);
-    for (std::int64_t j = 0; j < visible_keys(shape, i); ++j) {
-        const T* k = args.k.at(b, j, g);
-        const T p = std::exp(scale * dot(q, k, dim) - args.lse[row]);
-        const T dp = dot(dout, args.v.at(b, j, g), dim);
-        const T ds = scale * p * (dp - args.workspace[row]);
-        axpy(p, dout, args.dv.at(b, j, g), dim);
-        axpy(ds, q, args.dk.at(b, j, g), dim);
-        axpy(ds, k, args.dq.at(b, i, h), dim);
-    }
+    query.each_key([&](std::int64_t j) {
+        const T p = std::exp(query.score(j) - args.lse[row]), factor = query.dropout(j);
+        const T dp = factor * dot(dout, args.v.at(b, j, g), dim);
+        const T ds = static_cast<T>(shape.scale) * p * (dp - args.workspace[row]);
+        axpy(p * factor, dout, args.dv.at(b, j, g), dim);
+        axpy(ds, args.q.at(b, i, h), args.dk.at(b, j, g), dim);
+        axpy(ds, args.k.at(b, j, g), args.dq.at(b, i, h), dim);
+    });
 }
 
 /// A tile is one (b, kv head) with all its query heads, so dK and dV are summed by one hand.

@@ -1,4 +1,6 @@
 #include "kernels/attention/attention_tile.hpp"
+#include "kernels/attention/attention_variant.hpp"
+#include "kernels/dropout/dropout_row.hpp"
 #include "kernels/families.hpp"
 
 // Attention of a single query over a past, as decoding asks for. A tile with queries in its lanes would leave all but
@@ -56,6 +58,17 @@ float block_scores(DecodeTile& tile, const float* k, std::int64_t stride, std::i
     return reduce_max(top);
 }
 
+/// Scores of keys [j, j + n) after what the variant and a window that begins at key `first` make of them; returns the
+/// largest.
+float adjusted_scores(DecodeTile& tile, const HeadVariant& variant, std::int64_t first, std::int64_t j,
+                      std::int64_t n) {
+    adjust_row(variant, 0, j, n, tile.s);
+    for (std::int64_t c = 0; c < least(n, first - j); ++c) tile.s[c] = -infinity;
+    Vec top(-infinity);
+    for (std::int64_t c = 0; c < key_block; c += lanes) top = xsimd::max(top, load(tile.s + c));
+    return reduce_max(top);
+}
+
 /// Scores become weights relative to 2^base; returns their sum.
 float block_weights(DecodeTile& tile, float base) {
     Vec sum(0.0f);
@@ -88,22 +101,26 @@ void decode_query(const AttentionForwardArgs<float>& args, std::int64_t b, std::
     const AttentionShape& shape = args.shape;
     const std::int64_t dim = shape.head_dim;
     const std::int64_t kv_head = h / (shape.heads / shape.kv_heads);
+    const Band band = band_of(shape);
+    const HeadVariant variant = head_variant(args.variant, shape, b, h, static_cast<float>(log2_e));
     const float* q = args.q.data + b * args.q.batch_stride + h * args.q.head_stride;
     const float* k = args.k.data + b * args.k.batch_stride + kv_head * args.k.head_stride;
     const float* v = args.v.data + b * args.v.batch_stride + kv_head * args.v.head_stride;
-    pack_rows(q, args.q.token_stride, 1, dim, static_cast<float>(shape.scale * 1.4426950408889634), tile.q, dim);
+    pack_rows(q, args.q.token_stride, 1, dim, static_cast<float>(shape.scale * log2_e), tile.q, dim);
     for (std::int64_t c = 0; c < dim; c += lanes) store(tile.out + c, Vec(0.0f));
     float max = -infinity, sum = 0;
-    const std::int64_t visible = visible_keys(shape, 0);
-    for (std::int64_t j = 0; j < visible; j += key_block) {
-        const std::int64_t n = least(key_block, visible - j);
-        const float top = block_scores(tile, k + j * args.k.token_stride, args.k.token_stride, n, dim);
+    const std::int64_t first = band.first_key(0), end = band.end_key(0);
+    for (std::int64_t j = first / key_block * key_block; j < end; j += key_block) {
+        const std::int64_t n = least(key_block, end - j);
+        float top = block_scores(tile, k + j * args.k.token_stride, args.k.token_stride, n, dim);
+        if (variant.adjusts() || first > j) top = adjusted_scores(tile, variant, first, j, n);
         const float after = top > max ? top : max;
         const float base = after == -infinity ? 0.0f : after;
         float alpha[lanes];
         store(alpha, exp2_nonpositive(Vec(max - base)));
         sum = sum * alpha[0] + block_weights(tile, base);
         max = after;
+        if (args.variant.dropout) drop(args.variant.dropout, b, h, 0, j, j + n, tile.s, tile.s);
         block_output(tile, v + j * args.v.token_stride, args.v.token_stride, n, dim, alpha[0]);
     }
     const bool empty = sum == 0.0f;  // no visible key

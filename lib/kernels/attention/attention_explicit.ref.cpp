@@ -13,23 +13,19 @@ std::int64_t explicit_backward_tiles(const AttentionShape& shape) { return shape
 template <class T>
 void explicit_row(const ExplicitAttentionArgs<T>& args, std::int64_t b, std::int64_t h, std::int64_t i) {
     const AttentionShape& shape = args.shape;
-    const std::int64_t g = h / (shape.heads / shape.kv_heads);
-    const std::int64_t visible = visible_keys(shape, i);
+    const Query<T> query(args, b, h, i);
     T* weights = args.weights + ((b * shape.heads + h) * shape.queries + i) * shape.keys;
     T* out = args.out.at(b, i, h);
+    std::fill_n(weights, shape.keys, T{0});
     T max = -std::numeric_limits<T>::infinity();
-    for (std::int64_t j = 0; j < visible; ++j) {
-        weights[j] = static_cast<T>(shape.scale) * dot(args.q.at(b, i, h), args.k.at(b, j, g), shape.head_dim);
-        max = std::max(max, weights[j]);
-    }
+    query.each_key([&](std::int64_t j) { max = std::max(max, weights[j] = query.score(j)); });
     T sum = 0;
-    for (std::int64_t j = 0; j < visible; ++j) sum += weights[j] = std::exp(weights[j] - max);
-    std::fill(weights + visible, weights + shape.keys, T{0});
+    query.each_key([&](std::int64_t j) { sum += weights[j] = std::exp(weights[j] - max); });
     std::fill_n(out, shape.head_dim, T{0});
-    for (std::int64_t j = 0; j < visible; ++j) {
+    query.each_key([&](std::int64_t j) {
         weights[j] /= sum;
-        axpy(weights[j], args.v.at(b, j, g), out, shape.head_dim);
-    }
+        axpy(weights[j] * query.dropout(j), args.v.at(b, j, query.kv_head()), out, shape.head_dim);
+    });
 }
 
 /// A tile is one (b, h).
@@ -47,24 +43,24 @@ void explicit_backward_row(const ExplicitAttentionBackwardArgs<T>& args, std::in
                            std::int64_t i) {
     const AttentionShape& shape = args.shape;
     const std::int64_t dim = shape.head_dim;
-    const std::int64_t g = h / (shape.heads / shape.kv_heads);
+    const Query<T> query(args, b, h, i);
+    const std::int64_t g = query.kv_head();
     const std::int64_t row = ((b * shape.heads + h) * shape.queries + i) * shape.keys;
-    const std::int64_t visible = visible_keys(shape, i);
     const T* weights = args.weights + row;
     const T* dout = args.dout.at(b, i, h);
     T* dscores = args.dscores + row;
+    std::fill_n(dscores, shape.keys, T{0});
     T delta = 0;
-    for (std::int64_t j = 0; j < visible; ++j) {
-        dscores[j] = dot(dout, args.v.at(b, j, g), dim);
+    query.each_key([&](std::int64_t j) {
+        dscores[j] = query.dropout(j) * dot(dout, args.v.at(b, j, g), dim);
         delta += weights[j] * dscores[j];
-    }
-    std::fill(dscores + visible, dscores + shape.keys, T{0});
-    for (std::int64_t j = 0; j < visible; ++j) {
+    });
+    query.each_key([&](std::int64_t j) {
         dscores[j] = static_cast<T>(shape.scale) * weights[j] * (dscores[j] - delta);
-        axpy(weights[j], dout, args.dv.at(b, j, g), dim);
+        axpy(weights[j] * query.dropout(j), dout, args.dv.at(b, j, g), dim);
         axpy(dscores[j], args.q.at(b, i, h), args.dk.at(b, j, g), dim);
         axpy(dscores[j], args.k.at(b, j, g), args.dq.at(b, i, h), dim);
-    }
+    });
 }
 
 /// A tile is one (b, kv head) with all its query heads.

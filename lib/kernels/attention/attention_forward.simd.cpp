@@ -1,4 +1,6 @@
 #include "kernels/attention/attention_tile.hpp"
+#include "kernels/attention/attention_variant.hpp"
+#include "kernels/dropout/dropout_row.hpp"
 #include "kernels/families.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
@@ -23,6 +25,8 @@ struct ForwardTile {
     alignas(64) float max[query_block];     ///< running maximum, in powers of 2
     alignas(64) float sum[query_block];
     alignas(64) float alpha[query_block];
+    alignas(64) float factors[pair * key_block];    ///< (queries, keys) of dropout
+    alignas(64) float factors_t[key_block * pair];  ///< (keys, pair): the same
     bool prefetch;  ///< K and V of a head do not stay in L2 between two blocks of queries
 };
 
@@ -68,20 +72,48 @@ void softmax_columns(float* s, std::int64_t n, std::int64_t limit, bool first, f
     store(alpha, correction);
 }
 
+/// One head of one sequence.
+struct ForwardHead {
+    const AttentionForwardArgs<float>& args;
+    std::int64_t b, h;
+    const float *q, *k, *v;  ///< their first rows
+    Band band;
+    HeadVariant variant;
+};
+
+/// Multiplies rows [0, n) of P^T, those of the queries [i, i + rows) against keys from j, with dropout's factors. The
+/// sums of the softmax have been taken before.
+void drop_weights(const ForwardHead& head, ForwardTile& tile, std::int64_t i, std::int64_t rows, std::int64_t j,
+                  std::int64_t both, std::int64_t all) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+        dropout_factors(head.args.variant.dropout, head.b, head.h, i + r, j, j + all, tile.factors + r * key_block);
+    }
+    pack_transposed(tile.factors, key_block, rows, all, 1.0f, tile.factors_t, pair);
+    for (std::int64_t r = 0; r < all; ++r) {
+        for (std::int64_t c = r < both ? 0 : lanes; c < rows; c += lanes) {
+            const std::int64_t at = r * pair + c;
+            store(tile.s + at, load(tile.s + at) * load(tile.factors_t + at));
+        }
+    }
+}
+
 /// A group of queries [i, i + rows), rows <= pair, against keys [j, j + key_block).
-void group_step(const AttentionForwardArgs<float>& args, ForwardTile& tile, std::int64_t group, const float* k,
-                const float* v, std::int64_t i, std::int64_t rows, std::int64_t j) {
-    const AttentionShape& shape = args.shape;
-    const std::int64_t dim = shape.head_dim;
+void group_step(const ForwardHead& head, ForwardTile& tile, std::int64_t group, std::int64_t i, std::int64_t rows,
+                std::int64_t j) {
+    const AttentionForwardArgs<float>& args = head.args;
+    const Band& band = head.band;
+    const std::int64_t dim = args.shape.head_dim;
     const std::int64_t vecs = rows > lanes ? 2 : 1;
     // Keys that the last query of each vector sees: both vectors take `both` keys, the second alone some more.
-    const std::int64_t both = most(0, least(key_block, visible_keys(shape, i + least(rows, lanes) - 1) - j));
-    const std::int64_t all = vecs == 2 ? most(0, least(key_block, visible_keys(shape, i + rows - 1) - j)) : both;
-    if (all == 0) return;
-    const bool first = j == 0;
+    const std::int64_t both = most(0, least(key_block, band.end_key(i + least(rows, lanes) - 1) - j));
+    const std::int64_t all = vecs == 2 ? most(0, least(key_block, band.end_key(i + rows - 1) - j)) : both;
+    const std::int64_t first_key = band.first_key(i);
+    if (all == 0 || j + key_block <= first_key) return;
+    const bool first = j <= first_key;
+    const float *k = head.k + j * args.k.token_stride, *v = head.v + j * args.v.token_stride;
     float* s = tile.s;
     const std::int64_t ahead = key_block + group * pair;  // a share of the next block's rows
-    const std::int64_t ahead_end = tile.prefetch ? least(ahead + pair, shape.keys - j) : 0;
+    const std::int64_t ahead_end = tile.prefetch ? least(ahead + pair, args.shape.keys - j) : 0;
     for (std::int64_t n = ahead; n < ahead_end; ++n) prefetch_row(k + n * args.k.token_stride, dim);
     multiply<false>(both, vecs, dim, k, args.k.token_stride, tile.q[group], pair, s, pair, Start::zero);
     multiply<false>(all - both, 1, dim, k + both * args.k.token_stride, args.k.token_stride, tile.q[group] + lanes,
@@ -89,10 +121,15 @@ void group_step(const AttentionForwardArgs<float>& args, ForwardTile& tile, std:
     for (std::int64_t vec = 0; vec < vecs; ++vec) {
         const std::int64_t at = group * pair + vec * lanes;
         const std::int64_t n = vec == 0 ? both : all;
-        const std::int64_t limit =
-            shape.causal ? i + vec * lanes + 1 + shape.keys - shape.queries - j : key_block;  // of lane 0
-        softmax_columns(s + vec * lanes, n, limit, first, tile.max + at, tile.sum + at, tile.alpha + at);
+        const std::int64_t query = i + vec * lanes;  // of lane 0
+        float* column = s + vec * lanes;
+        if (head.variant.adjusts()) {
+            adjust_columns(head.variant, query, least(lanes, rows - vec * lanes), j, n, column, pair);
+        }
+        if (query + lanes - 1 + band.first > j) hide_before(query + band.first - j, n, column, pair);
+        softmax_columns(column, n, query + band.end - j, first, tile.max + at, tile.sum + at, tile.alpha + at);
     }
+    if (args.variant.dropout) drop_weights(head, tile, i, rows, j, both, all);
     for (std::int64_t n = ahead; n < ahead_end; ++n) prefetch_row(v + n * args.v.token_stride, dim);
     float* out = tile.out[group];
     multiply<true>(dim, vecs, both, v, args.v.token_stride, s, pair, out, pair, first ? Start::zero : Start::scale,
@@ -138,28 +175,38 @@ void clear_group(const AttentionForwardArgs<float>& args, ForwardTile& tile, std
     for (std::int64_t c = 0; c < args.shape.head_dim * pair; c += lanes) store(tile.out[group] + c, Vec(0.0f));
 }
 
+ForwardHead forward_head(const AttentionForwardArgs<float>& args, std::int64_t b, std::int64_t h) {
+    const AttentionShape& shape = args.shape;
+    const std::int64_t kv_head = h / (shape.heads / shape.kv_heads);
+    return {args,
+            b,
+            h,
+            args.q.data + b * args.q.batch_stride + h * args.q.head_stride,
+            args.k.data + b * args.k.batch_stride + kv_head * args.k.head_stride,
+            args.v.data + b * args.v.batch_stride + kv_head * args.v.head_stride,
+            band_of(shape),
+            head_variant(args.variant, shape, b, h, static_cast<float>(log2_e))};
+}
+
 /// Queries [i, i + rows) of head h of sequence b.
 void forward_block(const AttentionForwardArgs<float>& args, std::int64_t b, std::int64_t h, std::int64_t i,
                    std::int64_t rows) {
     ForwardTile tile;
     const AttentionShape& shape = args.shape;
+    const ForwardHead head = forward_head(args, b, h);
+    const Band& band = head.band;
     tile.prefetch = exceeds_l2(shape);
-    const std::int64_t kv_head = h / (shape.heads / shape.kv_heads);
-    const float* q = args.q.data + b * args.q.batch_stride + i * args.q.token_stride + h * args.q.head_stride;
-    const float* k = args.k.data + b * args.k.batch_stride + kv_head * args.k.head_stride;
-    const float* v = args.v.data + b * args.v.batch_stride + kv_head * args.v.head_stride;
-    const float factor = static_cast<float>(shape.scale * 1.4426950408889634);  // log2(e): powers of 2 from here on
-    const std::int64_t visible = visible_keys(shape, i + rows - 1);
+    const float factor = static_cast<float>(shape.scale * log2_e);
     for (std::int64_t group = 0; group * pair < rows; ++group) {
-        const std::int64_t r = group * pair;
-        pack_transposed(q + r * args.q.token_stride, args.q.token_stride, least(pair, rows - r), shape.head_dim, factor,
-                        tile.q[group], pair);
-        if (visible_keys(shape, i + least(rows, r + pair) - 1) == 0) clear_group(args, tile, group);
+        const std::int64_t r = group * pair, last = i + least(rows, r + pair) - 1;
+        pack_transposed(head.q + (i + r) * args.q.token_stride, args.q.token_stride, least(pair, rows - r),
+                        shape.head_dim, factor, tile.q[group], pair);
+        if (band.end_key(last) <= band.first_key(i + r)) clear_group(args, tile, group);
     }
-    for (std::int64_t j = 0; j < visible; j += key_block) {
+    const std::int64_t begin = band.first_key(i) / key_block * key_block, end = band.end_key(i + rows - 1);
+    for (std::int64_t j = begin; j < end; j += key_block) {
         for (std::int64_t r = 0; r < rows; r += pair) {
-            group_step(args, tile, r / pair, k + j * args.k.token_stride, v + j * args.v.token_stride, i + r,
-                       least(pair, rows - r), j);
+            group_step(head, tile, r / pair, i + r, least(pair, rows - r), j);
         }
     }
     for (std::int64_t r = 0; r < rows; r += pair) {

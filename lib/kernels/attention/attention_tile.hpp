@@ -14,6 +14,8 @@
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
 inline constexpr std::int64_t max_head_dim = causeway::max_tiled_head_dim;
+/// Scores are held times this, so that exponentials are powers of 2.
+inline constexpr double log2_e = 1.4426950408889634;
 /// Columns of a micro-kernel's tile: two vectors.
 inline constexpr std::int64_t pair = 2 * lanes;
 /// Rows of a micro-kernel's tile. 12 x 2 accumulators, two vectors of B and the broadcast A fill 27 of 32 registers and
@@ -27,15 +29,23 @@ inline constexpr int micro_rows = 12;
 inline constexpr int micro_rows = 6;
 #endif
 
-/// Query i sees keys [0, visible_keys(shape, i)).
-inline std::int64_t visible_keys(const AttentionShape& shape, std::int64_t i) {
-    if (!shape.causal) return shape.keys;
-    return most(0, least(i + 1 + shape.keys - shape.queries, shape.keys));
-}
+/// What the shape alone leaves visible: query i sees keys [i + first, i + end) of those there are.
+struct Band {
+    std::int64_t first, end, queries, keys;
 
-/// The first query that sees key j.
-inline std::int64_t first_query(const AttentionShape& shape, std::int64_t j) {
-    return shape.causal ? most(0, j + shape.queries - shape.keys) : 0;
+    std::int64_t first_key(std::int64_t i) const { return most(0, least(i + first, keys)); }
+    std::int64_t end_key(std::int64_t i) const { return most(0, least(i + end, keys)); }
+    /// The queries that see key j are [first_query(j), end_query(j)).
+    std::int64_t first_query(std::int64_t j) const { return most(0, least(j + 1 - end, queries)); }
+    std::int64_t end_query(std::int64_t j) const { return most(0, least(j + 1 - first, queries)); }
+};
+
+inline Band band_of(const AttentionShape& shape) {
+    const std::int64_t past = shape.keys - shape.queries, window = shape.window;  // query 0 is at position `past`
+    const std::int64_t unlimited = -(std::int64_t{1} << 40);
+    const std::int64_t first = window == 0 ? unlimited : past - window + (shape.causal ? 1 : 0);
+    const std::int64_t end = shape.causal ? past + 1 : window == 0 ? shape.keys : past + window + 1;
+    return {first, end, shape.queries, shape.keys};
 }
 
 /// 0, 1, 2, ... in the lanes.
