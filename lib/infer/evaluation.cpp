@@ -27,6 +27,8 @@ ModelRuntime make_runtime(const Config& config, const Evaluator::Options& option
         throw DataError(fmt::format("the rows have {} tokens; the model takes 1 to {} (model.max_position_embeddings)",
                                     options.length, config.model.max_position_embeddings));
     }
+    Config plain = config;
+    plain.model.router_aux_loss_coef = 0;  // gradients are of the reported loss
     SharedLayout shared;
     std::vector<ExecutionPlan> plans;
     for (const Mode mode : {options.gradients ? Mode::train : Mode::eval, Mode::logits}) {
@@ -36,7 +38,7 @@ ModelRuntime make_runtime(const Config& config, const Evaluator::Options& option
         compiled.sequence_length = options.length;
         compiled.dtype = options.dtype;
         compiled.update = false;
-        plans.push_back(compile(config, compiled, shared));
+        plans.push_back(compile(plain, compiled, shared));
     }
     return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
                         config.runtime.memory_limit_bytes());

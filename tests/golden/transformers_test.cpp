@@ -19,7 +19,8 @@ using namespace causeway;
 namespace {
 
 /// One line each: the folders are tests/golden/hf_<name>.
-const std::vector<std::string> models{"gpt2", "llama", "llama_biases", "qwen3", "minimind"};
+const std::vector<std::string> models{"gpt2",     "llama",     "llama_biases", "qwen3",
+                                      "minimind", "qwen3_moe", "minimind_moe"};
 
 struct Tolerance {
     double logit, loss;     ///< absolute
@@ -125,7 +126,10 @@ TEST_CASE("logits, loss and every gradient are transformers'") {
 }
 
 TEST_CASE("in double, the reference kernels and transformers agree") {
-    for (const std::string& model : models) check_all_cases(model, "reference", DType::f64, wide);
+    for (const std::string& model : models) {
+        // transformers takes the router's softmax in float32 whatever the model's type is.
+        if (!model.ends_with("_moe")) check_all_cases(model, "reference", DType::f64, wide);
+    }
 }
 
 TEST_CASE("ten AdamW steps follow transformers' losses") {
