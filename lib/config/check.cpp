@@ -67,7 +67,8 @@ void intermediate_size_needs_mlp(const Config& config, const std::string& origin
 void experts_are_gated_mlps(const Config& config, const std::string& origin) {
     const ModelConfig& model = config.model;
     if (model.num_experts == 0) {
-        if (model.moe_intermediate_size == 0) return;
+        // A family's config may have this size without experts.
+        if (model.moe_intermediate_size == 0 || model.model_type != "causeway") return;
         fail({"model.moe_intermediate_size", origin},
              fmt::format("found {}, expected 0: model.num_experts is 0", model.moe_intermediate_size));
     }

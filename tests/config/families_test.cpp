@@ -72,6 +72,7 @@ TEST_CASE("each family has the defaults of its config class") {
     CHECK(moe.num_experts_per_tok == 8);
     CHECK(moe.head_dim == 64);
     CHECK_FALSE(moe.norm_topk_prob);
+    CHECK(moe.router_aux_loss_scope == AuxLossScope::model);
 }
 
 TEST_CASE("MiniMind's defaults, dense and with experts") {
@@ -93,6 +94,7 @@ TEST_CASE("MiniMind's defaults, dense and with experts") {
     CHECK(moe.num_experts_per_tok == 1);
     CHECK(moe.norm_topk_prob);
     CHECK(moe.router_aux_loss_coef == 5e-4);
+    CHECK(moe.router_aux_loss_scope == AuxLossScope::layer);
     CHECK(hf(of_type("minimind", R"("use_moe": true, "num_experts": 8)")).num_experts == 8);
     CHECK(hf(of_type("minimind", R"("use_moe": false, "num_experts": 8, "n_shared_experts": 1)")).num_experts == 0);
 

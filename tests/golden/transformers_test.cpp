@@ -137,7 +137,10 @@ TEST_CASE("logits, loss and every gradient are transformers'") {
 }
 
 TEST_CASE("in double, the reference kernels and transformers agree") {
-    for (const std::string& model : models) check_all_cases(model, "reference", DType::f64, wide);
+    for (const std::string& model : models) {
+        // transformers takes the router's softmax in float32 whatever the model's type is.
+        if (!model.ends_with("_moe")) check_all_cases(model, "reference", DType::f64, wide);
+    }
 }
 
 TEST_CASE("ten AdamW steps follow transformers' losses") {

@@ -20,7 +20,7 @@ bool is_free(const Family& family, const std::string& field) {
 /// Fields that mean nothing in a model without experts.
 bool is_moot(const ModelConfig& model, const std::string& field) {
     constexpr std::array of_experts{"num_experts_per_tok", "moe_intermediate_size", "norm_topk_prob",
-                                    "router_aux_loss_coef"};
+                                    "router_aux_loss_coef", "router_aux_loss_scope"};
     return model.num_experts == 0 && std::find(of_experts.begin(), of_experts.end(), field) != of_experts.end();
 }
 

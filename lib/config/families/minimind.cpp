@@ -98,6 +98,7 @@ Family minimind_family() {
     model.moe_intermediate_size = 0;
     model.norm_topk_prob = true;
     model.router_aux_loss_coef = 5e-4;
+    model.router_aux_loss_scope = AuxLossScope::layer;
     model.init = InitKind::pytorch;
     family.other_names = {{"num_experts", "n_routed_experts"}, {"router_aux_loss_coef", "aux_loss_alpha"}};
     std::erase_if(family.fields, [](const FamilyField& field) { return field.field == "attention_bias"; });

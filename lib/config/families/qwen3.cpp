@@ -130,10 +130,12 @@ Family qwen3_moe_family() {
     model.moe_intermediate_size = 768;
     model.norm_topk_prob = false;
     model.router_aux_loss_coef = 0.001;
+    model.router_aux_loss_scope = AuxLossScope::model;
     for (const char* field :
          {"num_experts", "num_experts_per_tok", "moe_intermediate_size", "norm_topk_prob", "router_aux_loss_coef"}) {
         family.fields.push_back({field, field});
     }
+    family.fields.push_back({"router_aux_loss_scope", ""});  // of training; no family has a key for it
     family.other_names = {{"num_experts", "num_local_experts"}};
     family.fixed = {{"decoder_sparse_step", 1}, {"mlp_only_layers", Json::array()}};
     family.harmless = {"output_router_logits"};
