@@ -52,7 +52,7 @@ FAMILIES = {
 def make_model(config):
     """Random everywhere: biases and gains too, and larger than a real initialisation, so that a swapped or forgotten one
     shows."""
-    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="eager",
+    model = transformers.AutoModelForCausalLM.from_config(config, attn_implementation="sdpa",
                                                            experts_implementation="eager").eval()
     with torch.no_grad():
         for name, p in model.named_parameters():

@@ -67,7 +67,7 @@ TEST_CASE("A HuggingFace folder is imported, trained and exported with the same 
     CHECK(config.at("dtype") == "float32");
 }
 
-TEST_CASE("Import and export without training give the same bytes; bf16 gives half as many") {
+TEST_CASE("Import and export without training give the same bytes, and bf16 gives half as many") {
     const TemporaryFolder folder;
     folder.write("source/tokenizer.json", "{}");
     for (const char* file : {"config.json", "model.safetensors"}) {

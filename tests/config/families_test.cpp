@@ -137,7 +137,7 @@ TEST_CASE("B55: GPT-2's own names, n_inner null, and flags that would change the
     CHECK_THAT(hf_mistake_in("qwen3_moe", R"("decoder_sparse_step": 2)"), contains("decoder_sparse_step: found 2"));
 }
 
-TEST_CASE("B54: rope_theta at the top and inside an object are the same; scaling by either generation's key") {
+TEST_CASE("B54: rope_theta at the top and inside an object are the same, and scaling by either generation's key") {
     CHECK(hf(of_type("llama")).rope_parameters.theta == 10000.0);
     CHECK(hf(of_type("minimind")).rope_parameters.theta == 1e6);
     CHECK(hf(of_type("llama", R"("rope_theta": 500000.0)")).rope_parameters.theta == 500000.0);

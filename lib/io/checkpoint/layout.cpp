@@ -22,6 +22,7 @@ Piece whole(const std::string& name, const Shape& shape) {
         piece.cols = shape.back();
         piece.rows = shape.elements() / piece.cols;
     }
+    if (shape.rank() > 2) piece.extents.assign(shape.extents().begin(), shape.extents().end());
     return piece;
 }
 
@@ -156,6 +157,7 @@ bool contains_name(const StoredTensors& tensors, std::string_view text, std::str
 
 std::vector<std::int64_t> Piece::stored_shape() const {
     if (is_vector) return {cols};
+    if (!extents.empty()) return extents;
     return transposed ? std::vector{cols, rows} : std::vector{rows, cols};
 }
 

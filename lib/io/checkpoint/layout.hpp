@@ -21,6 +21,8 @@ struct Piece {
     std::int64_t rows = 0, cols = 0;
     bool transposed = false;  ///< stored (cols, rows)
     bool is_vector = false;   ///< stored with one dimension; then rows is 1
+    /// As it is stored, where that has more than two dimensions; rows and cols are then those of one matrix of it all.
+    std::vector<std::int64_t> extents;
 
     std::vector<std::int64_t> stored_shape() const;
 };
