@@ -22,7 +22,7 @@ struct Piece {
     bool transposed = false;  ///< stored (cols, rows)
     bool is_vector = false;   ///< stored with one dimension; then rows is 1
     /// As it is stored, where that has more than two dimensions; rows and cols are then those of one matrix of it all.
-    std::vector<std::int64_t> extents;
+    std::vector<std::int64_t> extents = {};
 
     std::vector<std::int64_t> stored_shape() const;
 };
