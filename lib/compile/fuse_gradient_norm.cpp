@@ -1,6 +1,5 @@
 #include "compile/graph_rewriter.hpp"
 #include "compile/passes.hpp"
-#include "ops/moe_linear.hpp"
 #include "ops/ops.hpp"
 
 namespace causeway {
@@ -17,13 +16,8 @@ const Node* finishing_product(const Graph& graph, const Node& node) {
     const NodeId producer = graph.value(node.input(0)).producer;
     if (!producer || graph.shape(node.input(0)).elements() < worth_fusing) return nullptr;
     const Node& product = graph.node(producer);
-    const bool sums = product.op == &ops::linear_weight_gradient() || product.op == &ops::moe_linear_weight_gradient();
-    return sums && product.outputs.front() == node.input(0) ? &product : nullptr;
-}
-
-std::int64_t tiles_of(const Graph& graph, const Node& product, const KernelTables& tables) {
-    if (product.op == &ops::linear_weight_gradient()) return ops::weight_gradient_tiles(graph, product, tables);
-    return ops::moe_gradient_tiles(graph.shape(product.outputs.front()));
+    const bool sums = product.op->square_sum_tiles != nullptr && product.outputs.front() == node.input(0);
+    return sums ? &product : nullptr;
 }
 
 }  // namespace
@@ -47,7 +41,7 @@ Graph fuse_gradient_norm(const Graph& graph, const KernelTables& tables) {
         }
         Node fused = rewriter.translate(node);
         fused.outputs = rewriter.outputs(node);
-        const std::int64_t tiles = tiles_of(graph, node, tables);
+        const std::int64_t tiles = node.op->square_sum_tiles(LowerContext(graph, node, tables));
         fused.attributes.set("square_sums", tiles);
         const ValueId sums = rewriter.value(sum_of[i]->outputs.front());
         rewriter.to().value(sums).desc = {DType::f64, {tiles}};

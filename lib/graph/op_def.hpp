@@ -52,6 +52,9 @@ struct OpDef {
     void (*lower)(LowerContext& context) = nullptr;
     /// The weights that may be packed beforehand; null for none.
     std::vector<WeightUse> (*weights)(const Graph& graph, const Node& node) = nullptr;
+    /// Of an op whose first output is a finished gradient: tiles that can each leave the sum of their squares, as a
+    /// last output when attribute "square_sums" says how many; null for none.
+    std::int64_t (*square_sum_tiles)(const LowerContext& context) = nullptr;
 };
 
 /// What an op sees while the backward graph is emitted. Gradients are of the *sum* of the losses.

@@ -155,6 +155,13 @@ Cost weight_gradient_cost(const Graph& graph, const Node& node) {
     return cost;
 }
 
+std::int64_t weight_gradient_tiles(const LowerContext& context) {
+    const Shape& gradient = context.out_shape();
+    return context.with_table([&](const auto& table) {
+        return table.gemm.tiling(kernels::GemmForm::tn, gradient[0], gradient[1], context.in_shape(0).rows()).tiles();
+    });
+}
+
 void lower_weight_gradient(LowerContext& context) {
     const Shape& gradient = context.out_shape();
     const std::int64_t m = gradient[0], n = gradient[1], k = context.in_shape(0).rows();
@@ -163,7 +170,7 @@ void lower_weight_gradient(LowerContext& context) {
     const BufferRef dy = context.in(0), x = context.in(1), dw = context.out(0),
                     db = context.in(3) ? context.out(1) : BufferRef{},
                     squares = sums_squares ? context.out(context.node().outputs.size() - 1) : BufferRef{};
-    const std::int64_t tiles = weight_gradient_tiles(context.graph(), context.node(), context.tables());
+    const std::int64_t tiles = weight_gradient_tiles(context);
     require(!sums_squares || context.out_shape(context.node().outputs.size() - 1).elements() == tiles,
             fmt::format("{} tiles do not fit the room for their sums of squares, {}", tiles,
                         to_string(context.out_shape(context.node().outputs.size() - 1))));
@@ -195,19 +202,12 @@ const OpDef& linear_input_gradient() {
     return def;
 }
 
-std::int64_t weight_gradient_tiles(const Graph& graph, const Node& node, const KernelTables& tables) {
-    const Shape& gradient = graph.shape(node.outputs[0]);
-    const std::int64_t rows = graph.shape(node.input(0)).rows();
-    return tables.visit([&](const auto& table) {
-        return table.gemm.tiling(kernels::GemmForm::tn, gradient[0], gradient[1], rows).tiles();
-    });
-}
-
 const OpDef& linear_weight_gradient() {
     static const OpDef def{"linear_weight_gradient", "dW += dy^T x, db += sum of dy",
                            infer_weight_gradient,    nullptr,
                            weight_gradient_cost,     nullptr,
-                           lower_weight_gradient};
+                           lower_weight_gradient,    nullptr,
+                           weight_gradient_tiles};
     return def;
 }
 

@@ -38,7 +38,6 @@ class LowerContext {
 
     const Graph& graph() const { return graph_; }
     const Node& node() const { return node_; }
-    const KernelTables& tables() const { return tables_; }
     const Attributes& attributes() const { return node_.attributes; }
     const TensorDesc& desc(ValueId id) const { return graph_.value(id).desc; }
     const Shape& in_shape(std::size_t i) const { return graph_.shape(node_.input(i)); }
@@ -88,8 +87,6 @@ namespace ops {
 
 /// Throws GraphError unless the condition holds.
 void require(bool condition, const std::string& message);
-/// Tiles of a linear_weight_gradient node, each of which can leave a sum of squares.
-std::int64_t weight_gradient_tiles(const Graph& graph, const Node& node, const KernelTables& tables);
 /// The description of input i; throws GraphError when it is absent.
 const TensorDesc& input_desc(const Graph& graph, const Node& node, std::size_t i);
 /// "(2, 5, 64)" of input i, for messages.

@@ -1,5 +1,3 @@
-#include "ops/moe_linear.hpp"
-
 #include <fmt/format.h>
 
 #include "ops/lowering.hpp"
@@ -193,6 +191,12 @@ Cost weight_gradient_cost(const Graph& graph, const Node& node) {
     return product_cost(graph, node, graph.shape(node.input(0))[0], graph.shape(node.input(3)));
 }
 
+/// Each expert's gradient (N,K) in pieces of its rows.
+std::int64_t weight_gradient_tiles(const LowerContext& context) {
+    const Shape& gradient = context.out_shape();
+    return gradient[0] * Cut{gradient[1], gradient_rows}.tiles();
+}
+
 void lower_weight_gradient(LowerContext& context) {
     const Shape& gradient = context.out_shape();
     const std::int64_t n = gradient[1], k = gradient[2], experts = gradient[0];
@@ -231,8 +235,6 @@ void lower_weight_gradient(LowerContext& context) {
 
 }  // namespace
 
-std::int64_t moe_gradient_tiles(const Shape& gradient) { return gradient[0] * Cut{gradient[1], gradient_rows}.tiles(); }
-
 const OpDef& moe_linear() {
     static const OpDef def{"moe_linear", "rows of each expert times its weight", infer, backward, cost, nullptr, lower,
                            weights};
@@ -250,7 +252,8 @@ const OpDef& moe_linear_weight_gradient() {
     static const OpDef def{"moe_linear_weight_gradient", "dW += dy^T x over the rows of each expert",
                            infer_weight_gradient,        nullptr,
                            weight_gradient_cost,         nullptr,
-                           lower_weight_gradient};
+                           lower_weight_gradient,        nullptr,
+                           weight_gradient_tiles};
     return def;
 }
 
