@@ -90,20 +90,21 @@ Evaluator::Evaluator(const Config& config, const Options& options)
       loss_(runtime_.executor(to_string(options.gradients ? Mode::train : Mode::eval))),
       logits_(runtime_.executor(to_string(Mode::logits))) {}
 
-void Evaluator::set_mask(std::span<const std::int32_t> mask) {
+void Evaluator::check_mask(std::span<const std::int32_t> mask) {
     const std::size_t size = masked_ ? loss_.values<std::int32_t>("attention_mask").size() : 0;
     if (mask.size() != size) {
         throw DataError(fmt::format("a mask of {} values was given, expected {}", mask.size(), size));
     }
-    if (!masked_) return;
     const auto other = std::ranges::find_if(mask, [](std::int32_t value) { return value != 0 && value != 1; });
     if (other != mask.end()) {
         throw DataError(
             fmt::format("mask: element {} is {}, expected 1 (a token) or 0 (padding)", other - mask.begin(), *other));
     }
-    for (Executor* executor : {&loss_, &logits_}) {
-        std::ranges::copy(mask, executor->values<std::int32_t>("attention_mask").begin());
-    }
+}
+
+void Evaluator::give(Executor& executor, std::span<const std::int32_t> ids, std::span<const std::int32_t> mask) {
+    std::ranges::copy(ids, executor.values<std::int32_t>("tokens").begin());
+    if (masked_) std::ranges::copy(mask, executor.values<std::int32_t>("attention_mask").begin());
 }
 
 LabelLoss Evaluator::run(std::span<const std::int32_t> ids, std::span<const std::int32_t> labels,
@@ -115,16 +116,15 @@ LabelLoss Evaluator::run(std::span<const std::int32_t> ids, std::span<const std:
     }
     check_tokens(ids, config_.model.vocab_size, "ids");
     check_targets(labels, config_.model.vocab_size, "labels");
-    std::ranges::copy(ids, loss_.values<std::int32_t>("tokens").begin());
+    check_mask(mask);
+    give(loss_, ids, mask);
     std::ranges::copy(labels, loss_.values<std::int32_t>("targets").begin());
-    set_mask(mask);
     loss_.run(Phase::step, {});
     LabelLoss result;
     result.valid = std::ranges::count_if(labels, is_scored);
     if (result.valid > 0) result.loss = loss_.values<const double>("loss")[0] / static_cast<double>(result.valid);
     // Last, because both plans have their activations in the same memory, and logits are read after the run.
-    std::ranges::copy(ids, logits_.values<std::int32_t>("tokens").begin());
-    set_mask(mask);
+    give(logits_, ids, mask);
     logits_.run(Phase::step, {});
     return result;
 }

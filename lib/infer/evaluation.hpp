@@ -58,7 +58,8 @@ class Evaluator {
     std::vector<NamedTensor> gradients();
 
   private:
-    void set_mask(std::span<const std::int32_t> mask);
+    void check_mask(std::span<const std::int32_t> mask);
+    void give(Executor& executor, std::span<const std::int32_t> ids, std::span<const std::int32_t> mask);
 
     Config config_;
     bool masked_;
