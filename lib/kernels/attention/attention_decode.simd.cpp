@@ -130,7 +130,7 @@ void decode_query(const AttentionForwardArgs<float>& args, std::int64_t b, std::
         store_partial(out + c, load(tile.out + c) * factor, least(lanes, dim - c));
     }
     if (args.lse) {
-        const float lse = max * 0.693147181f + __builtin_logf(sum);
+        const float lse = max * ln_2 + __builtin_logf(sum);
         args.lse[b * shape.heads + h] = empty ? -infinity : lse;
     }
 }

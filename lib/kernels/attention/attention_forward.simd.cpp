@@ -6,7 +6,6 @@
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 namespace {
 
-constexpr float ln_2 = 0.693147181f;
 constexpr float infinity = __builtin_inff();
 
 /// Queries of a tile: enough to use each block of K and V several times from L1, few enough that a short sequence still

@@ -16,6 +16,7 @@ namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 inline constexpr std::int64_t max_head_dim = causeway::max_tiled_head_dim;
 /// Scores are held times this, so that exponentials are powers of 2.
 inline constexpr double log2_e = 1.4426950408889634;
+inline constexpr float ln_2 = 0.693147181f;
 /// Columns of a micro-kernel's tile: two vectors.
 inline constexpr std::int64_t pair = 2 * lanes;
 /// Rows of a micro-kernel's tile. 12 x 2 accumulators, two vectors of B and the broadcast A fill 27 of 32 registers and
