@@ -87,3 +87,16 @@ inline const std::vector<std::int64_t>& awkward_lengths() {
                                                       31, 32, 33, 40, 63, 64, 65, 67, 97, 128, 257, 1000};
     return lengths;
 }
+
+/// Central difference of f() by one of the numbers it is computed from.
+template <class F>
+double central_difference(F&& f, double& number) {
+    constexpr double h = 1e-5;
+    const double kept = number;
+    number = kept + h;
+    const double above = f();
+    number = kept - h;
+    const double below = f();
+    number = kept;
+    return (above - below) / (2 * h);
+}

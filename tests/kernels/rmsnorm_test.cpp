@@ -92,14 +92,7 @@ double weighted_output(QkProblem<double>& problem) {
 
 /// Central difference of weighted_output by one of its numbers.
 double difference(QkProblem<double>& problem, double& number) {
-    constexpr double h = 1e-5;
-    const double kept = number;
-    number = kept + h;
-    const double above = weighted_output(problem);
-    number = kept - h;
-    const double below = weighted_output(problem);
-    number = kept;
-    return (above - below) / (2 * h);
+    return central_difference([&] { return weighted_output(problem); }, number);
 }
 
 }  // namespace
