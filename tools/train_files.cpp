@@ -65,7 +65,7 @@ void check_trace(const TrainFiles& files, const Config& config) {
     };
     for (const std::string& file : files_of(files.run)) refuse(file, "a file of the run");
     refuse(files.config, "the config");
-    if (config.data.source == DataSource::text) refuse(config.data.path, "the data");
+    if (!config.data.is_task()) refuse(config.data.path, "the data");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void sequence_fits_context(const Config& config, const std::string& origin) {
 }
 
 void text_has_byte_tokens(const Config& config, const std::string& origin) {
-    if (config.data.source != DataSource::text) {
+    if (config.data.is_task()) {
         if (!config.data.path.empty()) {
             fail({"data.path", origin},
                  fmt::format("found {}, expected nothing: only data.source text reads a file", config.data.path));

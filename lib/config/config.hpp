@@ -75,25 +75,47 @@ struct ModelConfig {
     bool operator==(const ModelConfig&) const = default;
 };
 
-enum class DataSource { text, repeat, lookback_copy, induction };
+enum class DataSource { text, jsonl, chat, tokens, repeat, lookback_copy, induction };
 enum class Sampling { random, epoch };
+enum class TokenType { automatic, uint8, uint16, uint32, int32, int64 };  ///< see docs/data.md
+enum class ChatFormat { minimind, qwen, llama3 };                         ///< see docs/data.md
 
-/// Where the tokens come from: section "data".
+/// One of several sources that a run draws from.
+struct DataPart {
+    std::string path;
+    double weight = 1.0;  ///< relative to the others
+
+    bool operator==(const DataPart&) const = default;
+};
+
+/// Where the tokens come from: section "data". A path is a file, a pattern (*, ?) or a folder.
 struct DataConfig {
     DataSource source = DataSource::text;
-    std::string path;                  ///< text: a file of bytes, one token each
-    double validation_fraction = 0.1;  ///< text: the last part of the file, by position
+    std::string path;
+    std::vector<DataPart> mixture;  ///< instead of path: several, with weights
+    std::string tokenizer;          ///< tokenizer.json, or the folder it is in; empty: bytes
+    TokenType token_type = TokenType::automatic;
+    ChatFormat chat_format = ChatFormat::qwen;
+    bool packing = true;             ///< jsonl, chat: documents follow each other; false: one document a row, padded
+    std::string document_start;      ///< token put before each document; empty: none
+    std::string document_separator;  ///< token put after each document; empty: none
+    std::string validation_path;     ///< instead of validation_fraction
+    double validation_fraction = 0.1;
     Sampling sampling = Sampling::random;
-    std::int64_t validation_stride =
-        0;                      ///< text: a validation window starts at every so many tokens; 0: sequence_length
-    std::int64_t lookback = 3;  ///< lookback_copy: target is the token this many positions back
+    std::int64_t validation_stride = 0;  ///< a validation window starts at every so many tokens; 0: sequence_length
+    std::int64_t lookback = 3;           ///< lookback_copy: target is the token this many positions back
+
+    /// A built-in task, which makes its rows itself.
+    bool is_task() const { return source >= DataSource::repeat; }
 
     bool operator==(const DataConfig&) const = default;
 };
 
-enum class OptimizerKind { adamw, adam };
-enum class LrSchedule { constant, linear, cosine };
+enum class OptimizerKind { adamw, adam, sgd };
+enum class DecayScope { matrices, linear, all };
+enum class LrSchedule { constant, linear, cosine, minimind, wsd, inverse_sqrt };
 enum class Recompute { none, attention_free, block };  ///< see docs/config.md
+enum class FaultPolicy { stop, skip, rollback };       ///< see docs/training.md
 
 /// How the parameters are learned: section "train".
 struct TrainConfig {
@@ -102,20 +124,36 @@ struct TrainConfig {
     std::int64_t sequence_length = 0;  ///< 0: model.max_position_embeddings; resolved by the parser
     std::int64_t gradient_accumulation_steps = 1;
     std::int64_t max_steps = 2000;
-    std::int64_t steps_per_epoch = 0;  ///< 0: one pass over the data (text, epoch sampling), otherwise no epochs
+    double max_epochs = 0.0;           ///< 0: no such limit
+    std::int64_t max_tokens = 0;       ///< 0: no such limit
+    double max_time_s = 0.0;           ///< 0: no such limit
+    std::int64_t steps_per_epoch = 0;  ///< 0: one pass over the data (epoch sampling), otherwise no epochs
     OptimizerKind optimizer = OptimizerKind::adamw;
     double learning_rate = 1e-3;
     double min_learning_rate = 0.0;
     LrSchedule lr_schedule = LrSchedule::cosine;
     std::int64_t warmup_steps = 0;
+    std::int64_t decay_steps = 0;  ///< wsd: the last steps, over which the rate falls
+    double momentum = 0.0;         ///< sgd
     double adam_beta1 = 0.9;
     double adam_beta2 = 0.999;
     double adam_epsilon = 1e-8;
-    double weight_decay = 0.0;   ///< matrices and embeddings only, never biases or norm gains
-    double max_grad_norm = 0.0;  ///< 0: no clipping
+    double weight_decay = 0.0;
+    DecayScope weight_decay_scope = DecayScope::matrices;
+    double max_grad_norm = 0.0;                     ///< 0: no clipping
+    FaultPolicy on_non_finite = FaultPolicy::stop;  ///< a loss or gradient that is NaN or infinite
+    FaultPolicy on_spike = FaultPolicy::skip;       ///< a gradient norm above spike_factor times the usual
+    double spike_factor = 0.0;                      ///< 0: spikes are not looked for
     Recompute recompute = Recompute::none;
     std::int64_t log_every = 10;
-    std::int64_t eval_every = 0;  ///< 0: only at the end
+    std::int64_t eval_every = 0;        ///< 0: only at the end
+    std::int64_t checkpoint_every = 0;  ///< 0: only at the end
+    std::int64_t keep_checkpoints = 2;  ///< newest ones that stay; the best stays too
+    std::int64_t sample_every = 0;      ///< 0: no samples while training
+    std::string sample_prompt = "\n";
+    std::int64_t sample_tokens = 100;
+    bool report = true;        ///< report.html in the run's folder
+    bool tensorboard = false;  ///< event files in the run's folder
 
     bool operator==(const TrainConfig&) const = default;
 };

@@ -22,7 +22,7 @@ void resolve_derived(Config& config) {
     if (model.mlp != MlpKind::none) derive(model.intermediate_size, 4 * model.hidden_size);
     if (model.num_experts > 0) derive(model.moe_intermediate_size, model.intermediate_size);
     derive(config.train.sequence_length, model.max_position_embeddings);
-    if (config.data.source == DataSource::text) derive(config.data.validation_stride, config.train.sequence_length);
+    if (!config.data.is_task()) derive(config.data.validation_stride, config.train.sequence_length);
 }
 
 }  // namespace causeway::config

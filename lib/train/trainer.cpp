@@ -27,11 +27,9 @@ class Stopwatch {
     Clock::time_point start_ = Clock::now();
 };
 
-bool is_task(const Config& config) { return config.data.source != DataSource::text; }
-
 std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOptions& options) {
     std::vector<Mode> modes{Mode::train, Mode::eval};
-    if (is_task(config)) modes.push_back(Mode::logits);
+    if (config.data.is_task()) modes.push_back(Mode::logits);
     SharedLayout shared;
     std::vector<ExecutionPlan> plans;
     for (Mode mode : modes) {
@@ -86,7 +84,7 @@ Trainer::Trainer(const Config& config, TrainerOptions options) : config_(config)
     runtime_ = make_runtime(config, options);
     train_.emplace(runtime_->executor("train"));
     eval_.emplace(runtime_->executor("eval"));
-    if (is_task(config)) logits_ = &runtime_->executor("logits");
+    if (config.data.is_task()) logits_ = &runtime_->executor("logits");
     grad_norm_ = train_->executor->values<const double>("grad_norm");
     if (config.model.num_experts > 0 && config.model.mlp != MlpKind::none) {
         aux_loss_ = train_->executor->values<const double>("aux_loss");
