@@ -76,6 +76,16 @@ std::string memory_text(const MemoryUse& memory) {
     return text + "\n";
 }
 
+/// Where the run will end.
+std::string length_text(const train::Trainer& trainer) {
+    const train::StepLimit& limit = trainer.step_limit();
+    const double seconds = trainer.config().train.max_time_s;
+    std::string text = limit.steps ? plural(*limit.steps, "step") : "steps";
+    if (limit.steps && limit.by != train::EndedBy::max_steps) text += fmt::format(" ({})", to_string(limit.by));
+    if (seconds > 0) text += fmt::format("{} for {}", limit.steps ? ", at most" : "", duration_text(seconds));
+    return text;
+}
+
 std::string start_text(const Arguments& arguments, train::Trainer& trainer, const MemoryUse& memory, double peak) {
     const Config& config = trainer.config();
     const ExecutionPlan& plan = trainer.plan("train");
@@ -89,15 +99,21 @@ std::string start_text(const Arguments& arguments, train::Trainer& trainer, cons
                         plan.groups.size(), quantity_text(trainer.flops_per_step()));
     text += fmt::format("machine {}, {} on {}, measured peak {}FLOP/s\n", cpu_model(), to_string(plan.isa),
                         plural(trainer.threads(), "thread"), quantity_text(peak));
-    return text + fmt::format("run     {} steps of {}{} x {} tokens, seed {}, into {}\n", config.train.max_steps,
+    return text + fmt::format("run     {} of {}{} x {} tokens, seed {}, into {}\n", length_text(trainer),
                               micro_batches > 1 ? fmt::format("{} x ", micro_batches) : "", config.train.batch_size,
                               config.train.sequence_length, config.train.seed, arguments.out);
 }
 
+/// Which limit ended the run, where that is not the usual one.
+std::string limit_text(const train::RunResult& result) {
+    if (result.stopped || result.ended_by == train::EndedBy::max_steps) return "";
+    return fmt::format(" (train.{})", to_string(result.ended_by));
+}
+
 std::string summary_text(const train::RunResult& result, std::int64_t steps, const std::string& folder) {
     const std::string time = result.seconds < 60 ? seconds_text(result.seconds) : duration_text(result.seconds);
-    std::string text = fmt::format("{} after {} in {}: loss {:.4f}", result.stopped ? "stopped" : "done",
-                                   plural(steps, "step"), time, result.last_step.loss);
+    std::string text = fmt::format("{} after {} in {}{}: loss {:.4f}", result.stopped ? "stopped" : "done",
+                                   plural(steps, "step"), time, limit_text(result), result.last_step.loss);
     if (result.validation) text += fmt::format(", val loss {:.4f}", result.validation->loss);
     return text + fmt::format("; saved in {}\n", folder);
 }
@@ -121,6 +137,7 @@ class TrainingRun {
         hooks.stop = &signal_.flag();
         hooks.on_step = [this](const train::Progress& progress) {
             metrics_.write(progress);
+            warn(progress.step.fault_text);
             warn(watch_.after_step(progress));
             say([&] { display_.show(progress); });
         };
@@ -245,7 +262,8 @@ int run_train(const Arguments& arguments) {
     memory.watching = check_watch_memory(trainer, arguments.watch, model, memory.available);
     memory.total = model + memory.watching;
     TrainWatch watch(trainer, arguments.watch);
-    const RunFacts facts{config.train.max_steps, config.train.log_every, trainer.flops_per_step(),
+    const RunFacts facts{trainer.step_limit().steps.value_or(0), config.train.max_time_s, config.train.log_every,
+                         trainer.flops_per_step(),
                          arguments.quiet ? 0 : measure_flop_peak(trainer.plan("train").isa, trainer.threads())};
     if (!arguments.quiet) print(start_text(arguments, trainer, memory, facts.peak_flops_per_second));
     StopSignal signal;  // before the first file

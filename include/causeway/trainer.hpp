@@ -21,14 +21,16 @@ struct StepReport {
     double grad_norm = 0;           ///< global L2 norm of the loss's gradient, before clipping
     std::int64_t valid_tokens = 0;  ///< targets that count
     double tokens_per_second = 0;   ///< drawing the batches included
-    bool updated = true;            ///< false: no target counted, nothing was learned; loss and norm are 0
+    bool updated = true;            ///< false: nothing was learned: no target counted, or the step was left out
+    std::string fault;              ///< why it was left out (train.on_non_finite, train.on_spike); mostly empty
 };
 
 /// What one pass over the validation data found.
 struct Evaluation {
-    double loss = 0;                 ///< mean cross-entropy in nats over all valid targets
-    std::int64_t valid_tokens = 0;   ///< targets that count
-    std::optional<double> accuracy;  ///< built-in tasks: share of scored positions predicted right, 0 to 1
+    double loss = 0;                      ///< mean cross-entropy in nats over all valid targets
+    std::int64_t valid_tokens = 0;        ///< targets that count
+    std::optional<double> accuracy;       ///< built-in tasks: share of scored positions predicted right, 0 to 1
+    std::optional<double> bits_per_byte;  ///< of text: the loss in bits, over the bytes that a target stands for
 };
 
 /// Trains the model of a program. No step allocates memory; the same program gives bit-identical results whatever the
@@ -48,11 +50,12 @@ class Trainer {
     Trainer& operator=(Trainer&& other) noexcept;
 
     /// One optimizer step: train.gradient_accumulation_steps micro-batches, then the update. Throws NumericError,
-    /// naming the step and the parameter, for a loss or gradient that is not finite, and DataError for a token outside
-    /// the vocabulary; the parameters are then as before the step.
+    /// naming the step, the op and the parameter, for a loss or gradient that is not finite (unless train.on_non_finite
+    /// says otherwise), and DataError for a token outside the vocabulary; the parameters are then as before the step.
     StepReport step();
 
-    /// Steps until train.max_steps are done or `on_step`, called after each, returns false. Returns the last report.
+    /// Steps until a limit of section "train" is reached (max_steps, max_epochs, max_tokens; max_time_s from this call
+    /// on) or `on_step`, called after each, returns false. Returns the last report.
     StepReport run(const std::function<bool(const StepReport&)>& on_step = {});
 
     /// Mean loss (and accuracy) over the whole validation data.

@@ -4,6 +4,7 @@
 
 #include "api/program_impl.hpp"
 #include "causeway/error.hpp"
+#include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway {
@@ -12,7 +13,7 @@ namespace {
 StepReport report_of(const train::StepReport& step) {
     return {step.step,      step.loss,         step.learning_rate,
             step.grad_norm, step.valid_tokens, static_cast<double>(step.tokens) / step.seconds,
-            step.updated};
+            step.updated,   step.fault_text};
 }
 
 std::span<float> find(const std::vector<NamedTensor>& tensors, std::string_view name, std::string_view parameter) {
@@ -39,8 +40,9 @@ Trainer& Trainer::operator=(Trainer&& other) noexcept = default;
 StepReport Trainer::step() { return report_of(impl_->trainer.step()); }
 
 StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
+    const train::Stopwatch watch;
     StepReport last;
-    while (steps_done() < impl_->trainer.config().train.max_steps) {
+    while (!impl_->trainer.reached_limit(watch.seconds())) {
         last = step();
         if (on_step && !on_step(last)) break;
     }
@@ -49,7 +51,7 @@ StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
 
 Evaluation Trainer::evaluate() {
     const train::Evaluation evaluation = impl_->trainer.evaluate();
-    return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy};
+    return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy, evaluation.bits_per_byte};
 }
 
 std::int64_t Trainer::steps_done() const { return impl_->trainer.steps_done(); }
