@@ -30,6 +30,9 @@ class BatchSource {
     /// Throws DataError when a buffer does not hold B*T numbers or `index` is negative.
     void fill(std::int64_t index, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const;
 
+    /// Throws IoError when a file that the rows come from has become shorter, so that reading it would end the process.
+    virtual void check_files() const {}
+
   protected:
     /// Writes row `row` >= 0: inputs (T), targets (T).
     virtual void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const = 0;

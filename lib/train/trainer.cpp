@@ -92,6 +92,7 @@ Trainer::~Trainer() = default;
 
 /// Makes a batch of a source the current one.
 void Trainer::draw(const BatchSource& source, std::int64_t batch, const char* inputs, const char* targets) {
+    source.check_files();
     source.fill(batch, tokens_, targets_);
     check_tokens(tokens_, config_.model.vocab_size, inputs);
     check_targets(targets_, config_.model.vocab_size, targets);
@@ -113,7 +114,7 @@ StepReport Trainer::step() {
     report.learning_rate = learning_rate(config_.train, step_);
     double loss = 0;
     for (std::int64_t i = 0; i < micro_batches; ++i) {
-        draw(*data_.train, step_ * micro_batches + i, "training inputs", "training targets");
+        draw(*data_.train, window_ * micro_batches + i, "training inputs", "training targets");
         RunArgs args;
         args.accumulate = i > 0;
         args.seed = config_.train.seed;
@@ -134,6 +135,7 @@ StepReport Trainer::step() {
         report.updated = false;
     }
     ++step_;
+    ++window_;
     report.seconds = watch.seconds();
     return report;
 }
@@ -213,6 +215,19 @@ std::int64_t Trainer::count_hits() {
     logits_->run(Phase::step, {});
     return logits_->plan().dtype == DType::f64 ? hits<double>(logits_->values<const double>("logits"), targets_)
                                                : hits<float>(logits_->values<const float>("logits"), targets_);
+}
+
+TrainerState Trainer::state() const {
+    return {step_, window_, updates_, epoch_loss_, epoch_tokens_, elapsed_seconds_, {}};
+}
+
+void Trainer::set_state(const TrainerState& state) {
+    step_ = state.step;
+    window_ = state.window;
+    updates_ = state.updates;
+    epoch_loss_ = state.epoch_loss;
+    epoch_tokens_ = state.epoch_tokens;
+    elapsed_seconds_ = state.elapsed_seconds;
 }
 
 void Trainer::save(const std::string& folder) { save_run({folder}, config_, parameters()); }

@@ -14,6 +14,8 @@
 #include "data/open_data.hpp"
 #include "plan/execution_plan.hpp"
 #include "tensor/named_tensor.hpp"
+#include "train/data_fingerprint.hpp"
+#include "train/trainer_state.hpp"
 
 namespace causeway {
 class ModelRuntime;
@@ -64,7 +66,7 @@ struct Progress {
     StepReport step;
     std::optional<Evaluation> validation;  ///< when the model was evaluated after this step
     std::optional<EpochReport> epoch;      ///< when an epoch ended with this step
-    double elapsed_seconds = 0;            ///< since run() began
+    double elapsed_seconds = 0;            ///< of training so far, before an interruption too
 };
 
 struct RunHooks {
@@ -122,6 +124,13 @@ class Trainer {
     /// Throws IoError with one report of all missing and misshapen tensors; nothing is changed then.
     std::vector<std::string> load_parameters(const std::string& path);
 
+    /// What a checkpoint keeps beside parameters() and moments(). Between two steps, and in RunHooks::on_step.
+    TrainerState state() const;
+    /// Goes on from there; parameters and moments are set by their views, before refresh().
+    void set_state(const TrainerState& state);
+    /// Of the data that it trains on and is measured on, as it is now.
+    std::string data_fingerprint() const { return train::data_fingerprint(data_); }
+
     const Config& config() const { return config_; }
     /// What is trained on, for people; empty when TrainerOptions::data says nothing.
     const std::string& data_description() const { return data_.description; }
@@ -176,9 +185,11 @@ class Trainer {
     std::vector<double> expert_load_;                ///< of the step
     std::int64_t steps_per_epoch_ = 0;
     std::int64_t step_ = 0;     ///< steps done
-    std::int64_t updates_ = 0;  ///< of them, those that changed parameters: Adam's own count
+    std::int64_t window_ = 0;   ///< windows of data seen: the data's position
+    std::int64_t updates_ = 0;  ///< of the steps, those that changed parameters: Adam's own count
     double epoch_loss_ = 0;     ///< sum over the valid targets of the epoch so far
     std::int64_t epoch_tokens_ = 0;
+    double elapsed_seconds_ = 0;  ///< of run(), all calls together
 };
 
 }  // namespace causeway::train

@@ -26,6 +26,7 @@ std::optional<EpochReport> Trainer::count_towards_epoch(const StepReport& report
 
 RunResult Trainer::run(const RunHooks& hooks) {
     const Stopwatch watch;
+    const double before = elapsed_seconds_;
     const auto stop = [&] { return hooks.stop != nullptr && hooks.stop->load(std::memory_order_relaxed); };
     RunResult result;
     while (step_ < config_.train.max_steps && !stop()) {
@@ -34,7 +35,7 @@ RunResult Trainer::run(const RunHooks& hooks) {
         progress.epoch = count_towards_epoch(progress.step);
         result.validation.reset();
         if (evaluates_after(step_) && !stop()) progress.validation = result.validation = evaluate_until(hooks.stop);
-        progress.elapsed_seconds = watch.seconds();
+        progress.elapsed_seconds = elapsed_seconds_ = before + watch.seconds();
         if (hooks.on_step) hooks.on_step(progress);
     }
     result.stopped = step_ < config_.train.max_steps;
