@@ -70,8 +70,8 @@ std::string InterruptedRun::notes_text() const {
 }
 
 std::string InterruptedRun::finished_text() const {
-    return fmt::format("{}: is done, with {} and train.max_steps {}; more go on from there: --set train.max_steps=N\n",
-                       folder_.folder, plural(resumed_.step, "step"), config_.train.max_steps);
+    return fmt::format("{}: the run is done: {} of {}; --set train.max_steps=N goes on with more\n", folder_.folder,
+                       resumed_.step, plural(config_.train.max_steps, "step"));
 }
 
 void InterruptedRun::continue_files(train::RunCheckpoints& checkpoints) {

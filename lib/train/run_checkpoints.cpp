@@ -94,6 +94,7 @@ void RunCheckpoints::resumed_from(const Checkpoint& checkpoint) {
     newest_ = checkpoint.record().trainer.step;
     best_ = checkpoint.record().best;
     link_atomically(checkpoint.at().parameters(), run_.parameters());
+    remove_old();  // a run that ended on a full disk may be resumed with fewer to keep
 }
 
 void RunCheckpoints::evaluated(std::int64_t step, double loss) {

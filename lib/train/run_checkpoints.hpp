@@ -35,7 +35,7 @@ class RunCheckpoints {
     /// The trainer, whose data is that of the run now, must outlive this.
     RunCheckpoints(RunFolder run, Trainer& trainer);
 
-    /// To be told before the run goes on from a checkpoint.
+    /// To be told before the run goes on from a checkpoint. Removes what is to go by now.
     void resumed_from(const Checkpoint& checkpoint);
     /// To be told after each evaluation.
     void evaluated(std::int64_t step, double loss);

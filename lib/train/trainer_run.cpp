@@ -1,6 +1,7 @@
 // Trainer::run: the loop over steps, and what it does between them.
 #include <algorithm>
 
+#include "causeway/error.hpp"
 #include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
@@ -34,9 +35,17 @@ RunResult Trainer::run(const RunHooks& hooks) {
         progress.step = result.last_step = step();
         progress.epoch = count_towards_epoch(progress.step);
         result.validation.reset();
-        if (evaluates_after(step_) && !stop()) progress.validation = result.validation = evaluate_until(hooks.stop);
-        progress.elapsed_seconds = elapsed_seconds_ = before + watch.seconds();
-        if (hooks.on_step) hooks.on_step(progress);
+        const auto tell = [&] {
+            progress.elapsed_seconds = elapsed_seconds_ = before + watch.seconds();
+            if (hooks.on_step) hooks.on_step(progress);
+        };
+        try {
+            if (evaluates_after(step_) && !stop()) progress.validation = result.validation = evaluate_until(hooks.stop);
+        } catch (const Error&) {
+            tell();  // the step is done all the same
+            throw;
+        }
+        tell();
     }
     result.stopped = step_ < config_.train.max_steps;
     result.seconds = watch.seconds();
