@@ -8,6 +8,8 @@ if(xsimd_VERSION VERSION_LESS 8.1)
 endif()
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt REQUIRED)
+# Debian's package has no CMake files; its header is all that is used.
+find_path(CAUSEWAY_XXHASH_INCLUDE xxhash.h REQUIRED)
 if(CAUSEWAY_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
 endif()

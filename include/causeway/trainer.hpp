@@ -33,6 +33,13 @@ struct Evaluation {
     std::optional<double> bits_per_byte;  ///< of text: the loss in bits, over the bytes that a target stands for
 };
 
+/// How a trainer came to go on with a run.
+struct Resumed {
+    std::int64_t step = 0;           ///< steps done
+    std::string checkpoint;          ///< the folder it goes on from
+    std::vector<std::string> notes;  ///< for people: damaged checkpoints passed over, changed fields, rounding
+};
+
 /// Trains the model of a program. No step allocates memory; the same program gives bit-identical results whatever the
 /// number of threads. One thread at a time may use a trainer; several trainers may live side by side.
 ///
@@ -66,6 +73,23 @@ class Trainer {
     /// Writes config.json and model.safetensors into a folder, made if need be; each replaces an older one atomically.
     /// Throws IoError.
     void save(const std::string& folder);
+
+    /// Writes everything that is needed to go on exactly from here into `folder`/checkpoints/step_<number>, which
+    /// appears as a whole or not at all, and config.json and model.safetensors beside it, as save does. Keeps the
+    /// train.keep_checkpoints newest checkpoints, and the one that evaluate() found best. Takes no memory to speak of.
+    /// Throws IoError; older checkpoints are then as before.
+    ///
+    ///     causeway::Trainer first(program), second(program);
+    ///     for (int i = 0; i < 10; ++i) first.step();
+    ///     first.save_checkpoint("run");
+    ///     second.resume("run");  // both continue with the same bits
+    void save_checkpoint(const std::string& folder);
+
+    /// Goes on from the newest checkpoint in `folder` that is not damaged: parameters, optimizer and data position are
+    /// as they were, for any number of threads. Throws ConfigError for a field of the program that may not differ from
+    /// the run's (docs/resume.md), DataError when the data is another, IoError when there is no checkpoint or none is
+    /// good; nothing is changed then.
+    Resumed resume(const std::string& folder);
 
     /// Replaces the parameters by those of a run's folder, a folder from HuggingFace, a safetensors file (F32, F64, F16
     /// or BF16; names of any of these) or a .bin checkpoint of llm.c. Returns the names of tensors that the model has

@@ -4,6 +4,10 @@
 
 #include "api/program_impl.hpp"
 #include "causeway/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/run_folder.hpp"
+#include "train/resume.hpp"
+#include "train/run_checkpoints.hpp"
 #include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
@@ -30,6 +34,7 @@ std::span<float> find(const std::vector<NamedTensor>& tensors, std::string_view 
 struct Trainer::Impl {
     explicit Impl(const Config& config) : trainer(config) {}
     train::Trainer trainer;
+    std::optional<train::BestEvaluation> last, best;  ///< of evaluate()
 };
 
 Trainer::Trainer(const Program& program) : impl_(std::make_unique<Impl>(program.impl_->config)) {}
@@ -51,11 +56,35 @@ StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
 
 Evaluation Trainer::evaluate() {
     const train::Evaluation evaluation = impl_->trainer.evaluate();
+    impl_->last = train::BestEvaluation{steps_done(), evaluation.loss};
+    if (!impl_->best || evaluation.loss < impl_->best->loss) impl_->best = impl_->last;
     return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy, evaluation.bits_per_byte};
 }
 
 std::int64_t Trainer::steps_done() const { return impl_->trainer.steps_done(); }
 void Trainer::save(const std::string& folder) { impl_->trainer.save(folder); }
+
+void Trainer::save_checkpoint(const std::string& folder) {
+    const RunFolder run{folder};
+    train::RunCheckpoints checkpoints(run, impl_->trainer);
+    if (impl_->best) checkpoints.evaluated(impl_->best->step, impl_->best->loss);
+    if (impl_->last) checkpoints.evaluated(impl_->last->step, impl_->last->loss);
+    make_folder(folder);
+    write_text_atomically(run.config(), to_json(impl_->trainer.config()));
+    checkpoints.save("");
+}
+
+Resumed Trainer::resume(const std::string& folder) {
+    const train::FoundCheckpoint found = train::find_checkpoint({folder});
+    if (!found.checkpoint) throw IoError(fmt::format("{}: has no checkpoint to go on from", folder));
+    train::Resumed resumed = train::resume(impl_->trainer, found);
+    impl_->last.reset();
+    impl_->best = found.checkpoint->record().best;
+    std::vector<std::string> notes = std::move(resumed.warnings);
+    notes.insert(notes.end(), resumed.notes.begin(), resumed.notes.end());
+    return {resumed.step, resumed.checkpoint, std::move(notes)};
+}
+
 std::vector<std::string> Trainer::load(const std::string& path) { return impl_->trainer.load_parameters(path); }
 void Trainer::parameters_changed() { impl_->trainer.refresh(); }
 

@@ -35,6 +35,9 @@ class BatchSource {
     void fill_rows(std::int64_t first, std::int64_t count, std::span<std::int32_t> inputs,
                    std::span<std::int32_t> targets) const;
 
+    /// Throws IoError when a file that the rows come from has become shorter, so that reading it would end the process.
+    virtual void check_files() const {}
+
   protected:
     /// Writes row `row` >= 0: inputs (T), targets (T).
     virtual void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const = 0;

@@ -49,4 +49,8 @@ void LineWriter::write(std::string_view line) {
     throw_file_error(path_, "write", error);
 }
 
+void LineWriter::sync() {
+    if (fsync(file_.get()) != 0 && errno != EINVAL) throw_file_error(path_, "write to disk", errno);
+}
+
 }  // namespace causeway

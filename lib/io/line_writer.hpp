@@ -21,6 +21,9 @@ class LineWriter {
     /// disk; what was written of it is taken back, so that the file always ends with a complete line.
     void write(std::string_view line);
 
+    /// Forces what was written to the disk. Throws IoError. A device or FIFO has nothing to force.
+    void sync();
+
     const std::string& path() const { return path_; }
 
   private:

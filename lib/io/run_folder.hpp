@@ -16,6 +16,7 @@ struct RunFolder {
     std::string parameters() const { return folder + "/model.safetensors"; }
     std::string generation() const { return folder + "/generation_config.json"; }
     std::string metrics() const { return folder + "/metrics.jsonl"; }
+    std::string checkpoints() const { return folder + "/checkpoints"; }  ///< a folder of folders
 };
 
 /// Makes a folder, and those it is in, unless it is there. Throws IoError.

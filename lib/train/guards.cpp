@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -26,7 +27,22 @@ double Guards::norm_limit() const {
     return spike_factor_ * usual_norm();
 }
 
-void Guards::updated(double norm) {
+std::vector<double> GuardState::numbers() const {
+    return {weighted_norms, weights, static_cast<double>(updates), static_cast<double>(skipped),
+            static_cast<double>(skipped_in_a_row)};
+}
+
+GuardState GuardState::from(const std::vector<double>& numbers) {
+    if (numbers.empty()) return {};
+    if (numbers.size() != 5) {
+        throw IoError(fmt::format("a checkpoint has {} numbers for the guards, expected 5", numbers.size()));
+    }
+    return {numbers[0], numbers[1], static_cast<std::int64_t>(numbers[2]), static_cast<std::int64_t>(numbers[3]),
+            static_cast<std::int64_t>(numbers[4])};
+}
+
+void Guards::updated(std::int64_t step, double norm) {
+    if (step > furthest_) rollbacks_ = 0;
     state_.weighted_norms = fade * state_.weighted_norms + norm;
     state_.weights = fade * state_.weights + 1;
     ++state_.updates;
@@ -36,9 +52,19 @@ void Guards::updated(double norm) {
 void Guards::skipped(const std::string& text) {
     ++state_.skipped;
     ++state_.skipped_in_a_row;
-    if (state_.skipped_in_a_row > most_skips_in_a_row) {
+    if (state_.skipped_in_a_row > most_in_a_row) {
         throw NumericError(fmt::format("{}; {} steps in a row were left out before it, more than which does not help",
-                                       text, most_skips_in_a_row));
+                                       text, most_in_a_row));
+    }
+}
+
+void Guards::rolling_back(std::int64_t step, const std::string& text) {
+    furthest_ = std::max(furthest_, step);
+    if (++rollbacks_ > most_in_a_row) {
+        throw NumericError(
+            fmt::format("{}; the run went back to a checkpoint {} times without getting further than "
+                        "step {}, more than which does not help",
+                        text, most_in_a_row, furthest_));
     }
 }
 

@@ -18,11 +18,19 @@ std::string metrics_line(const Progress& progress);
 /// The record of a run, DIR/metrics.jsonl: a line a step, each handed to the system as it is written.
 class MetricsWriter {
   public:
-    /// Begins a new file. Throws IoError when it cannot be written.
-    explicit MetricsWriter(const std::string& path) : lines_(path, LineWriter::Mode::truncate) { text_.reserve(4096); }
+    /// Begins a new file, or goes on with one. Throws IoError when it cannot be written.
+    explicit MetricsWriter(const std::string& path, LineWriter::Mode mode = LineWriter::Mode::truncate)
+        : lines_(path, mode) {
+        text_.reserve(4096);
+    }
 
     /// Throws IoError, for instance on a full disk; the file then ends with the last complete line.
     void write(const Progress& progress);
+
+    /// The line that was written last, or that could not be; empty before the first.
+    const std::string& line() const { return text_; }
+    /// Forces the lines to the disk. Throws IoError.
+    void sync() { lines_.sync(); }
 
   private:
     LineWriter lines_;

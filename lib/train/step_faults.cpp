@@ -61,15 +61,27 @@ void Trainer::answer_left_out(StepReport& report) {
 
 void Trainer::answer(StepReport& report, StepFault fault, FaultPolicy policy, const std::string& text) {
     if (policy == FaultPolicy::stop) throw NumericError(text + "; the parameters are as before the step");
-    if (policy == FaultPolicy::rollback) restore_last_good(text);
-    guards_.skipped(text);
     report.updated = false;
     report.fault = fault;
-    report.fault_text = text + "; the step was left out";
+    if (policy == FaultPolicy::rollback) {
+        guards_.rolling_back(report.step, text);
+        restore_last_good(text);
+        report.rolled_back = true;
+        report.fault_text = fmt::format("{}; gone back to step {}", text, step_);
+    } else {
+        guards_.skipped(text);
+        report.fault_text = text + "; the step was left out";
+    }
 }
 
 void Trainer::restore_last_good(const std::string& reason) {
-    throw NumericError(reason + "; there is no checkpoint to go back to; the parameters are as before the step");
+    constexpr const char* unchanged = "the parameters are as before the step";
+    if (!restore_) throw NumericError(fmt::format("{}; there is no checkpoint to go back to; {}", reason, unchanged));
+    try {
+        restore_(reason);
+    } catch (const IoError& error) {
+        throw NumericError(fmt::format("{}; {}; {}", reason, error.what(), unchanged));
+    }
 }
 
 void Trainer::throw_bad_validation(RowRange rows) {

@@ -92,6 +92,7 @@ Trainer::~Trainer() = default;
 
 /// Makes these rows of a source, at most a batch, the current batch.
 void Trainer::draw(const BatchSource& source, RowRange rows, const char* inputs, const char* targets) {
+    source.check_files();
     source.fill_rows(rows.first, rows.count, tokens_, targets_);
     check_tokens(tokens_, config_.model.vocab_size, inputs);
     check_targets(targets_, config_.model.vocab_size, targets);
@@ -148,8 +149,10 @@ StepReport Trainer::step() {
     } else {
         report.updated = false;
     }
-    ++step_;
-    ++window_;
+    if (!report.rolled_back) {
+        ++step_;
+        ++window_;
+    }
     report.seconds = watch.seconds();
     return report;
 }
@@ -177,7 +180,7 @@ void Trainer::update(StepReport& report) {
     // The update phase of the plan has seen the same norm and left parameters and moments alone where this is NaN.
     if (std::isnan(update_factors_[update_scale])) return answer_left_out(report);
     ++updates_;
-    guards_.updated(report.grad_norm);
+    guards_.updated(report.step, report.grad_norm);
 }
 
 Evaluation Trainer::evaluate() { return *evaluate_until(nullptr); }
@@ -216,6 +219,20 @@ std::int64_t Trainer::count_hits() {
     logits_->run(Phase::step, {});
     return logits_->plan().dtype == DType::f64 ? hits<double>(logits_->values<const double>("logits"), targets_)
                                                : hits<float>(logits_->values<const float>("logits"), targets_);
+}
+
+TrainerState Trainer::state() const {
+    return {step_, window_, updates_, epoch_loss_, epoch_tokens_, elapsed_seconds_, guards_.state().numbers()};
+}
+
+void Trainer::set_state(const TrainerState& state) {
+    guards_.restore(GuardState::from(state.guards));
+    step_ = state.step;
+    window_ = state.window;
+    updates_ = state.updates;
+    epoch_loss_ = state.epoch_loss;
+    epoch_tokens_ = state.epoch_tokens;
+    elapsed_seconds_ = state.elapsed_seconds;
 }
 
 void Trainer::save(const std::string& folder) { save_run({folder}, config_, parameters()); }

@@ -8,14 +8,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/config.hpp"
 #include "data/open_data.hpp"
 #include "plan/execution_plan.hpp"
 #include "tensor/named_tensor.hpp"
+#include "train/data_fingerprint.hpp"
 #include "train/guards.hpp"
 #include "train/limits.hpp"
+#include "train/trainer_state.hpp"
 #include "train/windows.hpp"
 
 namespace causeway {
@@ -48,7 +51,8 @@ struct StepReport {
     bool updated = true;                  ///< false: nothing was learned: no target counted (loss and norm are 0), or
                                           ///< the step was left out because of a fault
     StepFault fault = StepFault::none;    ///< why it was left out, by train.on_non_finite or train.on_spike
-    std::string fault_text;               ///< what was found, for people
+    bool rolled_back = false;             ///< the trainer stands where its last checkpoint did, this step undone
+    std::string fault_text;               ///< what was found and done, for people
     std::optional<ExpertReport> experts;  ///< of models with experts
 };
 
@@ -74,12 +78,13 @@ struct Progress {
     StepReport step;
     std::optional<Evaluation> validation;  ///< when the model was evaluated after this step
     std::optional<EpochReport> epoch;      ///< when an epoch ended with this step
-    double elapsed_seconds = 0;            ///< since run() began
+    double elapsed_seconds = 0;            ///< of training so far, before an interruption too
     std::optional<EndedBy> ended_by;       ///< when the run ends with this step
 };
 
 struct RunHooks {
-    std::function<void(const Progress&)> on_step;  ///< after every step; what it throws ends the run
+    /// After every step, but those that were undone by a rollback; what it throws ends the run.
+    std::function<void(const Progress&)> on_step;
     /// Looked at after every step and every batch of an evaluation: once true, the run ends as if a limit were reached,
     /// without a last evaluation. May be set from a signal handler.
     const std::atomic<bool>* stop = nullptr;
@@ -138,6 +143,13 @@ class Trainer {
     /// Throws IoError with one report of all missing and misshapen tensors; nothing is changed then.
     std::vector<std::string> load_parameters(const std::string& path);
 
+    /// What a checkpoint keeps beside parameters() and moments(). Between two steps, and in RunHooks::on_step.
+    TrainerState state() const;
+    /// Goes on from there; parameters and moments are set by their views, before refresh().
+    void set_state(const TrainerState& state);
+    /// Of the data that it trains on and is measured on, as it is now.
+    std::string data_fingerprint() const { return train::data_fingerprint(data_); }
+
     const Config& config() const { return config_; }
     /// What is trained on, for people; empty when TrainerOptions::data says nothing.
     const std::string& data_description() const { return data_.description; }
@@ -146,6 +158,10 @@ class Trainer {
     const StepLimit& step_limit() const { return step_limit_; }
     /// The limit that is reached now, after so many seconds of the run; none when it goes on.
     std::optional<EndedBy> reached_limit(double seconds) const;
+    /// What train.on_non_finite and on_spike rollback do: puts the trainer where its newest checkpoint stands, with the
+    /// data's position beyond the present step, as RunCheckpoints::roll_back does. Throws IoError where there is none.
+    /// Without it a rollback is an error.
+    void on_rollback(std::function<void(const std::string& reason)> restore) { restore_ = std::move(restore); }
     /// What the guards against faults remember.
     const GuardState& guard_state() const { return guards_.state(); }
     /// Steps of an epoch: train.steps_per_epoch, or one pass over the data with epoch sampling; 0: there are none.
@@ -191,7 +207,7 @@ class Trainer {
     void answer_left_out(StepReport& report);
     void answer(StepReport& report, StepFault fault, FaultPolicy policy, const std::string& text);
     std::string trace_fault(const StepReport& report);
-    [[noreturn]] void restore_last_good(const std::string& reason);
+    void restore_last_good(const std::string& reason);
     std::optional<Evaluation> evaluate_until(const std::atomic<bool>* stop);
     bool evaluates_after(std::int64_t step, bool last) const;
     std::optional<EpochReport> count_towards_epoch(const StepReport& report);
@@ -211,11 +227,13 @@ class Trainer {
     std::int64_t steps_per_epoch_ = 0;
     StepLimit step_limit_;
     Guards guards_;
+    std::function<void(const std::string&)> restore_;
     std::int64_t step_ = 0;     ///< steps done
     std::int64_t window_ = 0;   ///< windows of data seen: the data's position
     std::int64_t updates_ = 0;  ///< of the steps, those that changed parameters: Adam's own count
     double epoch_loss_ = 0;     ///< sum over the valid targets of the epoch so far
     std::int64_t epoch_tokens_ = 0;
+    double elapsed_seconds_ = 0;  ///< of run(), all calls together
 };
 
 }  // namespace causeway::train

@@ -1,6 +1,7 @@
 // Trainer::run: the loop over steps, and what it does between them.
 #include <algorithm>
 
+#include "causeway/error.hpp"
 #include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
@@ -34,22 +35,32 @@ std::optional<EndedBy> Trainer::reached_limit(double seconds) const {
 
 RunResult Trainer::run(const RunHooks& hooks) {
     const Stopwatch watch;
+    const double before = elapsed_seconds_;
     const auto stop = [&] { return hooks.stop != nullptr && hooks.stop->load(std::memory_order_relaxed); };
     RunResult result;
-    std::optional<EndedBy> ended_by = reached_limit(0);
+    std::optional<EndedBy> ended_by = reached_limit(before);
     while (!ended_by && !stop()) {
         Progress progress;
         progress.step = result.last_step = step();
+        if (progress.step.rolled_back) continue;
         progress.epoch = count_towards_epoch(progress.step);
-        ended_by = reached_limit(watch.seconds());
+        ended_by = reached_limit(before + watch.seconds());
         result.validation.reset();
-        if (evaluates_after(step_, ended_by.has_value()) && !stop()) {
-            progress.validation = result.validation = evaluate_until(hooks.stop);
+        const auto tell = [&] {
+            progress.elapsed_seconds = elapsed_seconds_ = before + watch.seconds();
+            if (hooks.on_step) hooks.on_step(progress);
+        };
+        try {
+            if (evaluates_after(step_, ended_by.has_value()) && !stop()) {
+                progress.validation = result.validation = evaluate_until(hooks.stop);
+            }
+        } catch (const Error&) {
+            tell();  // the step is done all the same
+            throw;
         }
         if (!ended_by && stop()) ended_by = EndedBy::stop;
         progress.ended_by = ended_by;
-        progress.elapsed_seconds = watch.seconds();
-        if (hooks.on_step) hooks.on_step(progress);
+        tell();
     }
     result.ended_by = ended_by.value_or(EndedBy::stop);
     result.stopped = result.ended_by == EndedBy::stop;

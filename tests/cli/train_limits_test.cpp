@@ -77,6 +77,21 @@ TEST_CASE("Steps that are left out are warned of, shown and recorded, and too ma
     CHECK(skipped >= 10);
 }
 
+TEST_CASE("Rollbacks are warned of, their steps recorded once, and when they do not help the run ends") {
+    const TemporaryFolder folder;
+    const std::string run = folder.file("run");
+    const Outcome outcome =
+        call(tiny_training(run, {"--set", "train.learning_rate=1000", "--set", "train.optimizer=sgd", "--set",
+                                 "train.max_grad_norm=0", "--set", "train.on_non_finite=rollback", "--set",
+                                 "train.checkpoint_every=1", "--set", "train.max_steps=300"}));
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK_THAT(outcome.err, contains("going on from the checkpoint of step ") && contains("10 times"));
+    std::int64_t step = 0;
+    for (const json& line : metrics_of(run)) CHECK(line.at("step") == ++step);
+    CHECK(step > 0);
+}
+
 TEST_CASE("What cannot limit a run is refused before it starts") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run");

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "io/run_folder.hpp"
 #include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+#include "train/run_checkpoints.hpp"
 #include "train/train_support.hpp"
 
 using namespace causeway;
@@ -53,15 +56,15 @@ TEST_CASE("a spike is a norm above the factor times the usual one, once that is 
     Guards guards(with_spike_factor(3));
     for (std::int64_t i = 0; i < Guards::updates_before_spikes; ++i) {
         CHECK(std::isinf(guards.norm_limit()));
-        guards.updated(2);
+        guards.updated(1, 2);
     }
     CHECK(guards.usual_norm() == Approx(2));
     CHECK(guards.norm_limit() == Approx(6));
     // The usual norm follows, with a memory of about fifty updates.
-    for (int i = 0; i < 50; ++i) guards.updated(1);
+    for (int i = 0; i < 50; ++i) guards.updated(1, 1);
     CHECK(guards.usual_norm() == Approx(1.2).margin(0.1));
     Guards resumed(with_spike_factor(3));
-    resumed.restore(guards.state());
+    resumed.restore(GuardState::from(guards.state().numbers()));
     CHECK(resumed.norm_limit() == guards.norm_limit());
     CHECK(std::isinf(Guards(with_spike_factor(0)).norm_limit()));
 }
@@ -130,6 +133,65 @@ TEST_CASE("a rollback without a checkpoint is an error that says so") {
     Trainer trainer(config, on_rows(config, {1, 2, 3}, {2, 3, 4}));
     poison(trainer, not_a_number);
     CHECK_THROWS_MESSAGE(trainer.step(), NumericError, "checkpoint");
+}
+
+TEST_CASE("a rollback takes up the newest checkpoint and goes on with the data after the bad step") {
+    const TemporaryFolder folder;
+    const Config config = three_tokens({"train.spike_factor=3", "train.learning_rate=0.01", "train.on_spike=rollback",
+                                        "train.checkpoint_every=25", "train.max_steps=40"});
+    Trainer trainer(config, one_odd_row(config, 60, 30, {20, 21, 22}));
+    RunCheckpoints checkpoints(RunFolder{folder.file("run")}, trainer);
+    std::vector<std::string> reasons;
+    trainer.on_rollback([&](const std::string& reason) {
+        reasons.push_back(reason);
+        checkpoints.roll_back();
+    });
+    std::vector<double> saved;
+    std::vector<std::int64_t> told;
+    RunHooks hooks;
+    hooks.on_step = [&](const Progress& progress) {
+        told.push_back(progress.step.step);
+        if (progress.step.step != 25 || !saved.empty()) return;
+        checkpoints.save("");
+        saved = values_of(trainer.parameters());
+    };
+    while (trainer.state().window < 30) {
+        StepReport report = trainer.step();
+        hooks.on_step({report, {}, {}, 0, {}});
+    }
+    const StepReport bad = trainer.step();
+    CHECK(bad.rolled_back);
+    CHECK(bad.step == 31);
+    REQUIRE(reasons.size() == 1);
+    CHECK_THAT(reasons[0], contains("step 31: the gradient norm"));
+    CHECK(trainer.steps_done() == 25);
+    CHECK(trainer.state().window == 31);
+    CHECK(values_of(trainer.parameters()) == saved);
+    told.clear();
+    CHECK(trainer.run(hooks).last_step.step == 40);
+    CHECK(told.size() == 15);
+    CHECK(told.front() == 26);
+}
+
+TEST_CASE("rollbacks that get no further end the run") {
+    Guards guards(with_spike_factor(3));
+    for (int i = 0; i < 10; ++i) {
+        guards.updated(7, 1);  // not further than step 8
+        guards.rolling_back(8, "text");
+    }
+    CHECK_THROWS_MESSAGE(guards.rolling_back(8, "text"), NumericError, "went back to a checkpoint 10 times");
+    guards.updated(9, 1);
+    CHECK_NOTHROW(guards.rolling_back(10, "text"));
+}
+
+TEST_CASE("what the guards remember reads back exactly") {
+    Guards guards(with_spike_factor(3));
+    guards.updated(1, 0.1);
+    guards.updated(2, 1.0 / 3);
+    guards.skipped("text");
+    CHECK(GuardState::from(guards.state().numbers()) == guards.state());
+    CHECK(GuardState::from({}) == GuardState{});
+    CHECK_THROWS_MESSAGE(GuardState::from({1, 2}), IoError, "expected 5");
 }
 
 TEST_CASE("B21: a gradient whose square the optimizer cannot keep is a fault, not a parameter that stops learning") {
