@@ -35,12 +35,6 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
     return std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads), limit);
 }
 
-/// Bytes of text that a target stands for; none where that is not known.
-std::optional<double> bytes_per_target(const DataConfig& data) {
-    if (data.source == DataSource::text && data.tokenizer.empty()) return 1.0;
-    return std::nullopt;
-}
-
 /// Scored positions whose target has the largest logit; the lowest id wins among equals.
 template <class T>
 std::int64_t hits(std::span<const T> logits, std::span<const std::int32_t> targets) {
@@ -192,6 +186,7 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
     Evaluation result;
     double loss = 0;
     std::int64_t right = 0;
+    std::optional<std::int64_t> bytes = tokens_are_bytes() ? std::optional<std::int64_t>(0) : std::nullopt;
     eval_->executor->run(Phase::pack, {});
     if (logits_ != nullptr) logits_->run(Phase::pack, {});
     for (std::int64_t batch = 0; batch < data_.validation->batches_per_epoch(); ++batch) {
@@ -202,15 +197,19 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
         if (!std::isfinite(eval_->loss[0])) throw_bad_validation(rows);
         loss += eval_->loss[0];
         result.valid_tokens += valid_targets_;
+        if (bytes) *bytes += valid_targets_;
         if (logits_ != nullptr) right += count_hits();
     }
     const double valid = static_cast<double>(std::max<std::int64_t>(result.valid_tokens, 1));
     result.loss = loss / valid;
     if (logits_ != nullptr) result.accuracy = static_cast<double>(right) / valid;
-    if (const auto bytes = bytes_per_target(config_.data))
-        result.bits_per_byte = result.loss / (*bytes * std::numbers::ln2);
+    if (bytes && *bytes > 0) result.bits_per_byte = loss / (std::numbers::ln2 * static_cast<double>(*bytes));
     result.seconds = watch.seconds();
     return result;
+}
+
+bool Trainer::tokens_are_bytes() const {
+    return config_.data.source == DataSource::text && config_.data.tokenizer.empty();
 }
 
 std::int64_t Trainer::count_hits() {
