@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/under_sanitizer.hpp"
+#include "train/flat_memory.hpp"
 #include "train/resume.hpp"
 #include "train/train_support.hpp"
 
@@ -258,7 +259,7 @@ TEST_CASE("a checkpoint of another model is refused, and a newer format") {
     save_steps(run, trainer, 1);
     Trainer wider(small_gpt2({"model.hidden_size=27"}));
     const Checkpoint checkpoint({run.checkpoints() + "/step_00000001"});
-    CHECK_THROWS_MESSAGE(checkpoint.load_into(wider), IoError, "expected f32 (27)");
+    CHECK_THROWS_MESSAGE(checkpoint.load_into(wider), IoError, "expected f32 (29, 27)");
     CHECK_THROWS_MESSAGE(resume(wider, find_checkpoint(run)), ConfigError,
                          "model.hidden_size: found 27, expected 24 as in the checkpoint");
     std::string json = to_json(record_of(trainer));
@@ -321,7 +322,7 @@ TEST_CASE("data that is not what the run was trained on is refused") {
     Trainer changed(everything(some_text(folder, "other.txt", 1)));
     CHECK_THROWS_MESSAGE(resume(changed, find_checkpoint(run)), DataError,
                          "the data is not what the run was trained on");
-    Trainer longer(everything(folder.write("longer.txt", content_of(folder.file("text.txt")) + "!")));
+    Trainer longer(everything(folder.write("longer.txt", content_of(folder.file("text.txt")) + std::string(20, '!'))));
     CHECK_THROWS_MESSAGE(resume(longer, find_checkpoint(run)), DataError, "fingerprint");
     CHECK(longer.steps_done() == 0);
 }
@@ -380,53 +381,19 @@ TEST_CASE("going back to a checkpoint does not go back in the data") {
     CHECK(Checkpoint({run.checkpoints() + "/step_00000002"}).record().trainer.window == 5);
 }
 
-namespace {
-
-/// Peak resident memory of this process in KiB, since reset_peak.
-std::int64_t peak_kib() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
-    }
-    return 0;
-}
-
-bool reset_peak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << "5" << std::flush); }
-
-}  // namespace
-
 TEST_CASE("saving takes no memory of the model's size") {
     if (under_sanitizer || !reset_peak()) {
         SUCCEED("skipped: the peak of this process's memory cannot be told");
         return;
     }
     const TemporaryFolder folder;
-    Trainer trainer(small_gpt2({"model.hidden_size=360", "model.num_hidden_layers=4", "runtime.threads=1"}));
+    Trainer trainer(small_gpt2({"model.hidden_size=264", "model.num_hidden_layers=4", "runtime.threads=1"}));
     RunCheckpoints checkpoints({folder.file("run")}, trainer);
     reset_peak();
     const std::int64_t before = peak_kib();
     checkpoints.save("");
-    CHECK(fs::file_size(folder.file("run/model.safetensors")) > 20'000'000);
+    CHECK(fs::file_size(folder.file("run/model.safetensors")) > 10'000'000);
     CHECK(peak_kib() - before < 2048);
 }
 
-TEST_CASE("B68: memory stays flat over 500 evaluations and 100 checkpoints") {
-    const TemporaryFolder folder;
-    Trainer trainer(small_gpt2({"train.keep_checkpoints=1", "train.max_steps=1000"}));
-    RunCheckpoints checkpoints({folder.file("run")}, trainer);
-    std::int64_t warm = 0;
-    for (int i = 0; i < (under_sanitizer ? 20 : 500); ++i) {
-        const double loss = trainer.evaluate().loss;
-        if (i % 5 == 0) {
-            trainer.step();
-            checkpoints.evaluated(trainer.steps_done(), loss);
-            checkpoints.save("");
-        }
-        if (i == 100) {
-            reset_peak();
-            warm = peak_kib();
-        }
-    }
-    CHECK(trainer.steps_done() == (under_sanitizer ? 4 : 100));
-    if (!under_sanitizer) CHECK(peak_kib() - warm < 1024);
-}
+TEST_CASE("B68: memory stays flat over evaluations and checkpoints") { check_flat_memory(60); }
