@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
-#include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/atomic_folder.hpp"
 #include "io/content_hash.hpp"
@@ -45,18 +44,24 @@ std::map<std::string, std::string> read_hashes(const std::string& path) {
     return hashes;
 }
 
+void check_there(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return;
+    throw DamageError(fmt::format("{}: is missing: the checkpoint is damaged", path));
+}
+
 void check_hash(const std::string& path, const std::map<std::string, std::string>& hashes) {
+    check_there(path);
     const auto expected = hashes.find(name_of(path));
-    if (expected == hashes.end())
-        throw IoError(fmt::format("{}: has no hash, expected one in {}", path, "hashes.xxh128"));
     const std::string found = content_hash(MappedFile(path).bytes());
-    if (found == expected->second) return;
-    throw IoError(
-        fmt::format("{}: is damaged: its content has the hash {}, expected {}", path, found, expected->second));
+    if (expected != hashes.end() && found == expected->second) return;
+    throw DamageError(fmt::format("{}: is damaged: its content has the hash {}, expected {}", path, found,
+                                  expected == hashes.end() ? "one in hashes.xxh128" : expected->second));
 }
 
 /// The folder, once all of its files are as they were written.
 const CheckpointFolder& checked(const CheckpointFolder& at) {
+    check_there(at.hashes());
     const std::map<std::string, std::string> hashes = read_hashes(at.hashes());
     for (const std::string& path : {at.state(), at.config(), at.parameters(), at.optimizer()}) check_hash(path, hashes);
     return at;

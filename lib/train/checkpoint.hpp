@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "causeway/error.hpp"
 #include "config/config.hpp"
 #include "io/safetensors.hpp"
 #include "train/checkpoint_record.hpp"
@@ -9,6 +10,13 @@
 namespace causeway::train {
 
 class Trainer;
+
+/// A checkpoint is not as it was written. What else keeps one from being read (memory, permissions, a newer format) is
+/// no reason to take another.
+class DamageError : public IoError {
+  public:
+    using IoError::IoError;
+};
 
 /// The files of one checkpoint, a folder DIR/checkpoints/step_00001234. It is also the folder of a model: config.json
 /// and model.safetensors are as everywhere.
@@ -31,8 +39,8 @@ void write_checkpoint(const CheckpointFolder& at, Trainer& trainer, const Checkp
 /// A checkpoint whose every file has been read and found to be as it was written.
 class Checkpoint {
   public:
-    /// Throws IoError when a file is missing or its content has another hash than when it was written: the message
-    /// names file and hashes. Reads all of it once.
+    /// Throws DamageError when a file is missing or its content has another hash than when it was written: the message
+    /// names file and hashes. IoError for what the system refuses and for a newer format. Reads all of it once.
     explicit Checkpoint(const CheckpointFolder& at);
 
     const CheckpointFolder& at() const { return at_; }

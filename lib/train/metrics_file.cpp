@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -23,26 +24,26 @@ std::optional<std::int64_t> step_of(std::string_view line) {
     return error == std::errc() ? std::optional(step) : std::nullopt;
 }
 
-/// The lines before those of a step.
+/// The lines up to the last one of an earlier step. That is not the first one of a later step: after a rollback steps
+/// come again.
 struct Prefix {
     std::size_t bytes = 0;
-    std::int64_t last_step = 0;
     std::int64_t missing = 0;  ///< steps without a line
 };
 
 Prefix lines_before(std::string_view text, std::int64_t step) {
-    Prefix kept;
-    while (kept.bytes < text.size()) {
-        const std::size_t end = text.find('\n', kept.bytes);
+    Prefix kept{0, step - 1};
+    std::int64_t last = 0, gaps = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
         if (end == std::string_view::npos) break;  // cut short
-        const std::optional<std::int64_t> found = step_of(text.substr(kept.bytes, end - kept.bytes));
-        if (found && *found >= step) break;
-        kept.bytes = end + 1;
+        const std::optional<std::int64_t> found = step_of(text.substr(at, end - at));
+        at = end + 1;
         if (!found) continue;
-        kept.missing += *found - kept.last_step - 1;
-        kept.last_step = *found;
+        gaps += std::max<std::int64_t>(*found - last - 1, 0);
+        last = *found;
+        if (last < step) kept = {at, gaps + step - 1 - last};
     }
-    kept.missing += step - 1 - kept.last_step;
     return kept;
 }
 

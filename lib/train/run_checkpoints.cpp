@@ -67,13 +67,13 @@ FoundCheckpoint find_checkpoint(const RunFolder& run) {
         try {
             found.checkpoint.emplace(folder);
             return found;
-        } catch (const Error& error) {
+        } catch (const DamageError& error) {
             found.damaged.push_back(folder);
             found.faults.emplace_back(error.what());
         }
     }
     if (found.faults.empty()) return found;
-    throw IoError(fmt::format("{}: none of the run's {} checkpoints can be read; the newest: {}", run.checkpoints(),
+    throw IoError(fmt::format("{}: all {} checkpoints of the run are damaged; the newest: {}", run.checkpoints(),
                               found.faults.size(), found.faults.front()));
 }
 

@@ -21,7 +21,8 @@ struct FoundCheckpoint {
     std::vector<std::string> faults;
 };
 
-/// Throws IoError, with what is wrong with the newest, when the run has checkpoints and all are damaged.
+/// Throws IoError, with what is wrong with the newest, when the run has checkpoints and all are damaged, and for what
+/// keeps the newest from being read other than damage.
 FoundCheckpoint find_checkpoint(const RunFolder& run);
 
 /// Renames damaged checkpoints to step_<digits>.damaged, out of the way of the run that makes them anew, for whoever

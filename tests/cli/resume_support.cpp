@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -55,6 +57,27 @@ std::vector<std::string> begin_or_resume(const std::string& config, const std::s
 }
 
 }  // namespace
+
+TemporaryFolder folder_in_memory() {
+    struct Setting {
+        explicit Setting(const char* value) {
+            if (const char* old = std::getenv("TMPDIR")) before = old;
+            if (access(value, W_OK) == 0) setenv("TMPDIR", value, 1);
+        }
+        ~Setting() {
+            if (before) {
+                setenv("TMPDIR", before->c_str(), 1);
+            } else {
+                unsetenv("TMPDIR");
+            }
+        }
+        Setting(const Setting&) = delete;
+        Setting& operator=(const Setting&) = delete;
+        std::optional<std::string> before;
+    };
+    const Setting setting("/dev/shm");
+    return TemporaryFolder();
+}
 
 std::string resumable_config(const TemporaryFolder& folder) {
     std::string text;
@@ -125,7 +148,7 @@ void check_same_run(const std::string& run, const std::string& expected, bool wh
 }
 
 void kill_and_resume(int kills) {
-    const TemporaryFolder folder;
+    const TemporaryFolder folder = folder_in_memory();
     const std::string config = resumable_config(folder), straight = folder.file("straight");
     const double start = seconds_of([&] {
         call({"train", config, "--out", folder.file("nothing"), "--quiet", "--set", "train.max_steps=1"});

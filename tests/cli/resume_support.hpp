@@ -10,6 +10,10 @@
 #include "cli/process.hpp"
 #include "support/temporary_folder.hpp"
 
+/// In memory where the system has such a place: a checkpoint forced to a disk that is busy with other tests takes many
+/// times as long as the steps before it.
+TemporaryFolder folder_in_memory();
+
 /// Steps of the run that resumable_config describes.
 inline constexpr std::size_t straight_steps = 400;
 

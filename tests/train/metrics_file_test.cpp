@@ -32,6 +32,14 @@ TEST_CASE("metrics end with the step that a run goes on from") {
           "{\"note\":1}\n" + three.substr(0, 20) + "{\"step\":2}\n");
 }
 
+TEST_CASE("after a rollback steps stand there twice, and the later ones are those that count") {
+    const TemporaryFolder folder;
+    const std::string rolled = three + "{\"step\":2,\"loss\":9}\n{\"step\":3,\"loss\":8}\n{\"step\":4,\"loss\":7}\n";
+    const std::string path = folder.write("metrics.jsonl", rolled);
+    CHECK(cut_metrics(path, 3, "{\"step\":3,\"loss\":8}").empty());
+    CHECK(content_of(path) == rolled.substr(0, 100));
+}
+
 TEST_CASE("steps without a line are said") {
     const TemporaryFolder folder;
     const std::string path = folder.write("metrics.jsonl", "{\"step\":1}\n{\"step\":4}\n");
