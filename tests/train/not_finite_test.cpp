@@ -62,19 +62,32 @@ void poison(const NamedTensor& parameter, std::int64_t element, std::vector<floa
     }
 }
 
+/// The message of the NumericError that f ends with; empty when it ends well.
+template <class F>
+std::string error_of(F f) {
+    try {
+        f();
+    } catch (const NumericError& error) {
+        return error.what();
+    }
+    return "";
+}
+
 void check_parameter(Trainer& trainer, const NamedTensor& parameter, std::int64_t element) {
     CAPTURE(parameter.name, element);
     std::vector<float> before;
     poison(parameter, element, before);
     trainer.refresh();
-    CHECK_THROWS_MESSAGE(trainer.step(), NumericError, "nan");
-    CHECK_THROWS_MESSAGE(trainer.step(), NumericError, "parameter '" + parameter.name + "' is nan");
-    CHECK_THROWS_MESSAGE(trainer.evaluate(), NumericError, "parameter '" + parameter.name + "' is nan");
+    const std::string named = "parameter '" + parameter.name + "' is nan";
+    CHECK_THAT(error_of([&] { trainer.step(); }), contains("is nan: ") && contains(named));
+    CHECK_THAT(error_of([&] { trainer.evaluate(); }), contains("validation loss is nan") && contains(named));
     std::copy(before.begin(), before.end(), parameter.view.as<float>());
     trainer.refresh();
 }
 
-void check_model(const Model& model, const std::string& isa) {
+enum class Elements { first_and_last, last };
+
+void check_model(const Model& model, const std::string& isa, Elements elements) {
     CAPTURE(model.name, isa);
     std::vector<std::string> overrides = model.overrides;
     overrides.push_back("runtime.isa=" + isa);
@@ -82,9 +95,8 @@ void check_model(const Model& model, const std::string& isa) {
     const Config config = small_gpt2(overrides);
     Trainer trainer(config, every_token(config));
     for (const NamedTensor& parameter : trainer.parameters()) {
-        for (const std::int64_t element : {std::int64_t{0}, parameter.view.desc.stored_elements - 1}) {
-            check_parameter(trainer, parameter, element);
-        }
+        if (elements == Elements::first_and_last) check_parameter(trainer, parameter, 0);
+        check_parameter(trainer, parameter, parameter.view.desc.stored_elements - 1);
     }
     CHECK(trainer.step().updated);  // all is well again
     CHECK(std::isfinite(trainer.evaluate().loss));
@@ -94,13 +106,14 @@ void check_model(const Model& model, const std::string& isa) {
 
 TEST_CASE(
     "B21: a NaN in any parameter of any kind of model ends the step and the evaluation, naming op and parameter") {
-    for (const Model& model : models()) check_model(model, std::string(to_string(available_isas().back())));
+    const std::string isa(to_string(available_isas().back()));
+    for (const Model& model : models()) check_model(model, isa, Elements::first_and_last);
 }
 
 TEST_CASE("B21: a NaN passes no kernel of any instruction set") {
     for (const Isa isa : available_isas()) {
-        check_model(models()[0], std::string(to_string(isa)));
-        check_model(models()[4], std::string(to_string(isa)));
+        check_model(models()[0], std::string(to_string(isa)), Elements::last);
+        check_model(models()[4], std::string(to_string(isa)), Elements::last);
     }
 }
 
