@@ -54,9 +54,9 @@ std::unique_ptr<pcre2_real_code_8, Regex::Free> Regex::compile(const std::string
     pcre2_set_newline_8(context.get(), PCRE2_NEWLINE_LF);
     int error = 0;
     PCRE2_SIZE offset = 0;
-    std::unique_ptr<pcre2_real_code_8, Free> code(
-        pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()), pattern.size(),
-                        options | PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get()));
+    std::unique_ptr<pcre2_real_code_8, Free> code(pcre2_compile_8(reinterpret_cast<PCRE2_SPTR8>(pattern.data()),
+                                                                  pattern.size(), options | PCRE2_UTF, &error, &offset,
+                                                                  context.get()));
     if (code == nullptr) {
         throw DataError(
             fmt::format("the pattern \"{}\" cannot be compiled: {} at byte {}", pattern, message_of(error), offset));
@@ -68,7 +68,7 @@ std::unique_ptr<pcre2_real_code_8, Regex::Free> Regex::compile(const std::string
 
 Regex::Regex(const std::string& pattern)
     // ^ and $ of Oniguruma's syntax are those of lines
-    : code_(compile(translate_pattern(pattern), PCRE2_MULTILINE)) {}
+    : code_(compile(translate_pattern(pattern), PCRE2_MULTILINE | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C)) {}
 
 Regex Regex::literal(std::string_view text) { return Regex(compile(std::string(text), PCRE2_LITERAL)); }
 
