@@ -30,6 +30,11 @@ class BatchSource {
     /// Throws DataError when a buffer does not hold B*T numbers or `index` is negative.
     void fill(std::int64_t index, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const;
 
+    /// Writes row `row` >= 0 alone, for sources made of others: inputs (T), targets (T).
+    void fill_one(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const {
+        fill_row(row, inputs, targets);
+    }
+
   protected:
     /// Writes row `row` >= 0: inputs (T), targets (T).
     virtual void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const = 0;
