@@ -8,7 +8,7 @@
 
 #include "base/cpu.hpp"
 #include "causeway/error.hpp"
-#include "data/data_files.hpp"
+#include "io/data_files.hpp"
 #include "data/document_encoder.hpp"
 #include "data/encode_file.hpp"
 #include "io/mapped_file.hpp"

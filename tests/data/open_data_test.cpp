@@ -7,7 +7,7 @@
 
 #include "causeway/error.hpp"
 #include "data/batches.hpp"
-#include "data/data_files.hpp"
+#include "io/data_files.hpp"
 #include "data/small_tokenizer.hpp"
 #include "data/tokens.hpp"
 #include "support/catch.hpp"

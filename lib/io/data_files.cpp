@@ -1,4 +1,4 @@
-#include "data/data_files.hpp"
+#include "io/data_files.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
