@@ -71,7 +71,7 @@ void one_place_for_the_data(const Config& config, const std::string& origin) {
 /// Without a tokenizer the tokens are bytes. A vocabulary too small for a tokenizer shows when that is opened.
 void vocabulary_holds_bytes(const Config& config, const std::string& origin) {
     const DataConfig& data = config.data;
-    const bool read = !data.path.empty() || !data.mixture.empty();
+    const bool read = !data.path.empty() || !data.mixture.empty() || !data.validation_path.empty();
     if (!read || data.is_task() || data.source == DataSource::tokens || !data.tokenizer.empty()) return;
     if (config.model.vocab_size >= 256) return;
     fail({"model.vocab_size", origin},

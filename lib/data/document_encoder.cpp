@@ -36,12 +36,7 @@ class TextLines final : public DocumentEncoder {
 /// no harm.
 std::pair<std::size_t, std::size_t> tokens_between(std::span<const std::int32_t> ids, std::size_t before,
                                                    std::size_t after, const Tokenizer& tokenizer) {
-    std::string bytes;
-    const auto count_bytes = [&](std::size_t i) {
-        bytes.clear();
-        tokenizer.decode(ids.subspan(i, 1), bytes);
-        return bytes.size();
-    };
+    const auto count_bytes = [&](std::size_t i) { return tokenizer.token_bytes(ids[i]).size(); };
     std::size_t first = 0, end = ids.size();
     for (std::size_t seen = 0; first < ids.size() && seen < before; ++first) seen += count_bytes(first);
     for (std::size_t seen = 0; end > first && seen < after; --end) seen += count_bytes(end - 1);

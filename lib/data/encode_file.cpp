@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -55,6 +56,26 @@ void append_part(std::shared_ptr<const EncodedPart> part, TokenType type, const 
     piece.origin = origin;
     piece.owner = std::move(part);
     store.append(std::move(piece));
+}
+
+std::shared_ptr<const EncodedPart> part_of(std::span<const std::int32_t> ids, TokenType type) {
+    auto part = std::make_shared<EncodedPart>();
+    appender_for(type)(ids, part->ids);
+    part->count = static_cast<std::int64_t>(ids.size());
+    return part;
+}
+
+/// A text cut where the tokenizer says that no token is harmed, into parts of about part_bytes.
+std::vector<std::string_view> cut_text(std::string_view text, const Tokenizer& tokenizer) {
+    std::vector<std::string_view> parts;
+    while (text.size() > part_bytes) {
+        const std::optional<std::size_t> cut = tokenizer.safe_cut(text, part_bytes);
+        if (!cut) break;
+        parts.push_back(text.substr(0, *cut));
+        text.remove_prefix(*cut);
+    }
+    if (!text.empty()) parts.push_back(text);
+    return parts;
 }
 
 /// A file cut after ends of lines into parts of about part_bytes.
@@ -171,17 +192,21 @@ void append_lines(const std::string& path, const DocumentEncoder& encoder, const
 void append_text(const std::string& path, const EncodingSettings& settings, TokenStore& store) {
     const MappedFile file(path);
     if (file.size() == 0) throw DataError(fmt::format("{}: is empty, expected text", path));
-    std::vector<std::int32_t> ids;
-    settings.tokenizer->encode({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, ids);
-    append_tokens(ids, path, store);
+    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.size());
+    const TokenType type = narrowest_type(settings.tokenizer->vocab_size());
+    const std::vector<std::string_view> parts = cut_text(text, *settings.tokenizer);
+    std::vector<std::shared_ptr<const EncodedPart>> encoded(parts.size());
+    for_each_part(parts.size(), settings.threads, [&](std::size_t i) {
+        std::vector<std::int32_t> ids;
+        settings.tokenizer->encode(parts[i], ids);
+        encoded[i] = part_of(ids, type);
+    });
+    for (auto& part : encoded) append_part(std::move(part), type, path, store);
 }
 
 void append_tokens(std::span<const std::int32_t> ids, const std::string& origin, TokenStore& store) {
     const TokenType type = narrowest_type(ids.empty() ? 1 : 1 + std::int64_t{*std::ranges::max_element(ids)});
-    auto part = std::make_shared<EncodedPart>();
-    appender_for(type)(ids, part->ids);
-    part->count = static_cast<std::int64_t>(ids.size());
-    append_part(std::move(part), type, origin, store);
+    append_part(part_of(ids, type), type, origin, store);
 }
 
 }  // namespace causeway

@@ -23,7 +23,8 @@ TokenType narrowest_type(std::int64_t vocab_size);
 void append_lines(const std::string& path, const DocumentEncoder& encoder, const EncodingSettings& settings,
                   TokenStore& store);
 
-/// Appends a text file, encoded in memory. Throws IoError, DataError when it is empty.
+/// Appends a text file, encoded in memory by several threads; the result does not depend on their number. Throws
+/// IoError, DataError when it is empty.
 void append_text(const std::string& path, const EncodingSettings& settings, TokenStore& store);
 
 /// Appends tokens that are not of a file.

@@ -8,9 +8,9 @@
 
 #include "base/cpu.hpp"
 #include "causeway/error.hpp"
-#include "io/data_files.hpp"
 #include "data/document_encoder.hpp"
 #include "data/encode_file.hpp"
+#include "io/data_files.hpp"
 #include "io/mapped_file.hpp"
 #include "io/token_file.hpp"
 

@@ -1,17 +1,12 @@
 #include "data/token_bytes.hpp"
 
-#include <string>
-
 #include "data/tokens.hpp"
 
 namespace causeway {
 
 TokenBytes::TokenBytes(const Tokenizer& tokenizer) {
-    std::string text;
     for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
-        text.clear();
-        tokenizer.decode(std::span(&id, 1), text, true);
-        bytes_.push_back(static_cast<std::uint32_t>(text.size()));
+        bytes_.push_back(tokenizer.is_special(id) ? 0 : static_cast<std::uint32_t>(tokenizer.token_bytes(id).size()));
     }
 }
 

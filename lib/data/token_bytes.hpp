@@ -11,7 +11,7 @@ namespace causeway {
 /// How many bytes of text each token stands for, to tell a loss in bits per byte. Special tokens stand for none.
 class TokenBytes {
   public:
-    /// Decodes every id once.
+    /// Asks for every id once.
     explicit TokenBytes(const Tokenizer& tokenizer);
 
     /// Bytes of all targets that are scored; ids that the tokenizer doesn't have count nothing. Allocates nothing.

@@ -57,7 +57,7 @@ std::string escaped(const std::string& bytes) {
 std::string bytes_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer) {
     std::string bytes;
     for (const std::int32_t id : ids) {
-        id < tokenizer.vocab_size() ? tokenizer.decode(std::span(&id, 1), bytes) : void(bytes += "\xEF\xBF\xBD");
+        bytes += id < tokenizer.vocab_size() ? tokenizer.token_bytes(id) : "\xEF\xBF\xBD";
     }
     return bytes;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "causeway/error.hpp"
+#include "io/tokenizer/tokenizer.hpp"
 
 namespace causeway {
 namespace {
@@ -89,11 +90,7 @@ std::vector<std::string> data_files(const DataConfig& data) {
         const std::vector<std::string> found = find_files(path, data.source);
         files.insert(files.end(), found.begin(), found.end());
     }
-    if (!data.tokenizer.empty()) {
-        std::error_code ignored;
-        const bool folder = fs::is_directory(data.tokenizer, ignored);
-        files.push_back(folder ? data.tokenizer + "/tokenizer.json" : data.tokenizer);
-    }
+    if (!data.tokenizer.empty()) files.push_back(tokenizer_file(data.tokenizer));
     std::ranges::sort(files);
     return files;
 }

@@ -181,6 +181,20 @@ TEST_CASE("B58 the first line that cannot be read is named, for any number of th
                          "empty.txt: is empty");
 }
 
+TEST_CASE("a text is encoded in parts as it is in one go, for any number of threads") {
+    const TemporaryFolder folder;
+    std::string text;
+    while (text.size() < 2'500'000) text += fmt::format("assistant\n\n{}<|im_end|> ", text.size());
+    const std::string path = folder.write("a.txt", text);
+    std::vector<std::int32_t> expected;
+    small_tokenizer()->encode(text, expected);
+    for (const int threads : {1, 3}) {
+        TokenStore store(1000);
+        append_text(path, {small_tokenizer(), threads}, store);
+        CHECK(all_of(store) == expected);
+    }
+}
+
 TEST_CASE("tokens are kept no wider than the vocabulary needs") {
     CHECK(narrowest_type(256) == TokenType::uint8);
     CHECK(narrowest_type(257) == TokenType::uint16);

@@ -7,9 +7,9 @@
 
 #include "causeway/error.hpp"
 #include "data/batches.hpp"
-#include "io/data_files.hpp"
 #include "data/small_tokenizer.hpp"
 #include "data/tokens.hpp"
+#include "io/data_files.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 

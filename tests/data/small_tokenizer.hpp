@@ -56,7 +56,25 @@ class SmallTokenizer final : public causeway::Tokenizer {
         return std::nullopt;
     }
 
+    std::string token_bytes(std::int32_t id) const override {
+        std::string text;
+        decode(std::span(&id, 1), text, false);
+        return text;
+    }
+
+    bool is_special(std::int32_t id) const override { return id >= 256 && token_bytes(id).starts_with("<|"); }
+
+    const causeway::TextFrame& frame() const override { return frame_; }
+
+    /// Behind a blank, which is in none of the strings.
+    std::optional<std::size_t> safe_cut(std::string_view text, std::size_t from) const override {
+        const std::size_t blank = text.find(' ', from == 0 ? 0 : from - 1);
+        if (blank == std::string_view::npos || blank + 1 >= text.size()) return std::nullopt;
+        return blank + 1;
+    }
+
   private:
+    causeway::TextFrame frame_;
     std::vector<std::string> strings_;
     std::int64_t vocab_size_;
 };
