@@ -118,7 +118,7 @@ class Opener {
         if (train_.size() == 1) data.train = std::move(train_[0]);
         if (train_.size() > 1) data.train = mixture_rows(std::move(train_), weights, config_.train.seed);
         data.validation = validation_.size() == 1 ? std::move(validation_[0]) : rows_in_turn(std::move(validation_));
-        data.description = fmt::format("{}", fmt::join(texts_, "\n"));
+        data.description = fmt::format("{}", fmt::join(texts_, " + "));
         data.tokenizer = tokenizer_;
         if (tokenizer_ != nullptr) data.bytes = std::make_shared<const TokenBytes>(*tokenizer_);
         return data;

@@ -6,10 +6,12 @@
 
 #include "causeway/error.hpp"
 #include "data/batches.hpp"
+#include "data/document_rows.hpp"
 #include "data/stores.hpp"
 #include "data/tokens.hpp"
 #include "data/window_sources.hpp"
 #include "support/catch.hpp"
+#include "train/allocation_counter.hpp"
 
 using namespace causeway;
 
@@ -108,4 +110,22 @@ TEST_CASE("rows in turn are each part's epoch, then padding") {
         }
     }
     CHECK(starts == std::set<std::int32_t>{0, 2, 4, 1000, 1002});
+}
+
+TEST_CASE("filling a batch allocates nothing, whatever it is made of") {
+    if (!allocation_counter::counts()) return;
+    std::vector<std::unique_ptr<BatchSource>> parts;
+    auto masked = std::make_shared<TokenStore>(1000);
+    for (int document = 0; document < 30; ++document) {
+        masked->begin_document();
+        append_tokens_as<std::uint16_t>(*masked, TokenType::uint16, {1, 2, 3, 4}, {0, 1, 1, 0});
+    }
+    parts.push_back(epochs_over(0, 5, 8));
+    parts.push_back(random_windows({whole(masked), "masked", 8, 2, 1}));
+    parts.push_back(epoch_documents({whole(masked), "masked", 8, 2, 1}));
+    const auto source = mixture_rows(std::move(parts), {1, 1, 1}, 1);
+    std::vector<std::int32_t> inputs(16), targets(16);
+    allocation_counter::start();
+    for (std::int64_t batch = 0; batch < 100; ++batch) source->fill(batch, inputs, targets);
+    CHECK(allocation_counter::stop().own == 0);
 }

@@ -112,7 +112,7 @@ TEST_CASE("several files are one text in sorted order, with the separator betwee
     for (const std::string& path : {folder.file("t"), folder.file("t/*.txt"), folder.file("t/?.txt")}) {
         config.data.path = path;
         const DataSources data = open_data(config);
-        CHECK_THAT(data.description, contains(path + " (2 files), 82 tokens to train on\n") &&
+        CHECK_THAT(data.description, contains(path + " (2 files), 82 tokens to train on + ") &&
                                          contains("v.txt, 30 tokens to validate on"));
         CHECK(data.train->rows_per_epoch() == 11);  // ceil(81 / 8)
         std::map<std::int32_t, int> seen;
@@ -225,7 +225,7 @@ TEST_CASE("a mixture draws from its parts and is validated on all of them") {
                            {folder.write("b.txt", std::string(200, 'b')), 1.0}};
     const DataSources data = open_data(config);
     CHECK_THAT(data.description,
-               contains("75% ") && contains("a.txt, 300 tokens to train on, 100 to validate on\n25% "));
+               contains("75% ") && contains("a.txt, 300 tokens to train on, 100 to validate on + 25% "));
     CHECK(data.train->rows_per_epoch() == 0);
     int rows[2] = {0, 0};
     for (std::int64_t i = 0; i < 1000; ++i) {
