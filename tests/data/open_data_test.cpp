@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "causeway/error.hpp"
@@ -166,6 +167,33 @@ TEST_CASE("B58 token files: shards in order, mapped; a token outside the vocabul
                          "s/train_2.bin: token 180 at position 80 is outside [0, 180), the range of vocab_size 180");
     folder.write("s/train_3.bin", "odd");
     CHECK_THROWS_MESSAGE(open_data(config, nullptr), IoError, "s/train_3.bin: has 3 bytes");
+}
+
+TEST_CASE("B58 a token file beyond 4 GiB is read where a window asks for it") {
+    const TemporaryFolder folder;
+    Config config = text_config(folder.write("large.bin", ""));
+    constexpr std::uintmax_t tokens = (std::uintmax_t{5} << 29) + 40;
+    std::error_code error;
+    std::filesystem::resize_file(config.data.path, 2 * tokens, error);
+    if (error) {
+        WARN("the file system has no room for a sparse file of 5 GiB: not tested");
+        SUCCEED();
+        return;
+    }
+    std::fstream file(config.data.path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(2 * (tokens - 100)));
+    file << uint16_bytes(0, 100);
+    file.close();
+    config.data.source = DataSource::tokens;
+    config.data.sampling = Sampling::epoch;
+    config.data.validation_fraction = 1e-8;
+    const DataSources data = open_data(config, nullptr);
+    const Batch batch = batch_of(*data.validation, 0);
+    CHECK(batch.inputs[0] >= 100 - 28);
+    CHECK(batch.inputs[0] <= 100 - 26);
+    CHECK(batch.targets[15] == batch.inputs[0] + 12);  // two windows, 4 tokens apart
+    CHECK(data.train->rows_per_epoch() > 300'000'000);
+    CHECK(batch_of(*data.train, 150'000'000).targets[0] == 0);
 }
 
 TEST_CASE("documents a row: split by document, what is cut is said") {
