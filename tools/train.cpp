@@ -14,7 +14,6 @@
 #include "io/run_folder.hpp"
 #include "output.hpp"
 #include "stop_signal.hpp"
-#include "text.hpp"
 #include "train/metrics.hpp"
 #include "train/trainer.hpp"
 #include "train_files.hpp"
@@ -60,7 +59,7 @@ std::string model_text(const ModelConfig& model, std::int64_t parameters) {
 /// All plans share one arena: the largest decides.
 std::size_t memory_of(const train::Trainer& trainer) {
     std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
-    if (!reads_text(trainer.config())) bytes = std::max(bytes, trainer.plan("logits").memory.total());
+    if (trainer.config().data.is_task()) bytes = std::max(bytes, trainer.plan("logits").memory.total());
     return static_cast<std::size_t>(bytes);
 }
 
