@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "causeway/error.hpp"
-#include "io/tokenizer/tokenizer.hpp"
 
 namespace causeway {
 namespace {
@@ -90,7 +89,11 @@ std::vector<std::string> data_files(const DataConfig& data) {
         const std::vector<std::string> found = find_files(path, data.source);
         files.insert(files.end(), found.begin(), found.end());
     }
-    if (!data.tokenizer.empty()) files.push_back(tokenizer_file(data.tokenizer));
+    if (!data.tokenizer.empty()) {
+        std::error_code ignored;
+        const bool folder = fs::is_directory(data.tokenizer, ignored);
+        files.push_back(folder ? (fs::path(data.tokenizer) / "tokenizer.json").string() : data.tokenizer);
+    }
     std::ranges::sort(files);
     return files;
 }
