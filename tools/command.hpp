@@ -25,6 +25,7 @@ struct Command {
 
 // One file each. They add the subcommand to `app`.
 Command add_train(CLI::App& app);
+Command add_data(CLI::App& app);
 Command add_generate(CLI::App& app);
 Command add_inspect(CLI::App& app);
 Command add_plan(CLI::App& app);

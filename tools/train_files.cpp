@@ -11,6 +11,7 @@
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/atomic_folder.hpp"
+#include "io/data_files.hpp"
 #include "io/mapped_file.hpp"
 #include "io/temporary_name.hpp"
 #include "train/run_checkpoints.hpp"
@@ -43,6 +44,17 @@ std::string file_to_keep(const RunFolder& run) {
     return fs::exists(run.config(), ignored) && !is_resolved_config(run.config()) ? run.config() : "";
 }
 
+/// What the run writes must not be what it reads.
+void check_inputs(const RunFolder& run, const Config& config) {
+    for (const std::string& input : data_files(config.data)) {
+        for (const std::string& output : files_of(run)) {
+            if (!lead_to_same_file(input, output)) continue;
+            throw IoError(fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out",
+                                      input));
+        }
+    }
+}
+
 void check_folder(const RunFolder& run, bool overwrite) {
     if (run.folder.empty()) throw IoError("--out: is empty, expected a folder for the run");
     std::error_code ignored;
@@ -73,11 +85,12 @@ void check_trace(const TrainFiles& files, const Config& config) {
     };
     for (const std::string& file : files_of(files.run)) refuse(file, "a file of the run");
     refuse(files.config, "the config");
-    if (!config.data.is_task()) refuse(config.data.path, "the data");
+    for (const std::string& file : data_files(config.data)) refuse(file, "the data");
 }
 
 void check_files(const TrainFiles& files, const Config& config) {
     check_folder(files.run, files.overwrite);
+    check_inputs(files.run, config);
     check_trace(files, config);
 }
 

@@ -52,7 +52,7 @@ std::string plural(std::int64_t count, const char* noun) {
 std::size_t memory_of(const train::Trainer& trainer) {
     // The largest decides.
     std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
-    if (!reads_text(trainer.config())) bytes = std::max(bytes, trainer.plan("logits").memory.total());
+    if (trainer.config().data.is_task()) bytes = std::max(bytes, trainer.plan("logits").memory.total());
     return static_cast<std::size_t>(bytes);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/limits.hpp"
+#include "config/check_data.hpp"
 #include "config/check_rope.hpp"
 #include "config/check_train.hpp"
 #include "config/families/family.hpp"
@@ -92,26 +93,6 @@ void sequence_fits_context(const Config& config, const std::string& origin) {
     }
 }
 
-void text_has_byte_tokens(const Config& config, const std::string& origin) {
-    if (config.data.is_task()) {
-        if (!config.data.path.empty()) {
-            fail({"data.path", origin},
-                 fmt::format("found {}, expected nothing: only data.source text reads a file", config.data.path));
-        }
-    } else if (config.model.vocab_size < 256 && !config.data.path.empty()) {
-        fail({"model.vocab_size", origin},
-             fmt::format("found {}, expected at least 256: data.source text has one token for each byte",
-                         config.model.vocab_size));
-    }
-}
-
-void lookback_fits_sequence(const Config& config, const std::string& origin) {
-    if (config.data.source == DataSource::lookback_copy && config.data.lookback >= config.train.sequence_length) {
-        fail({"data.lookback", origin}, fmt::format("found {}, expected less than train.sequence_length ({})",
-                                                    config.data.lookback, config.train.sequence_length));
-    }
-}
-
 /// Queries, keys and values of a token together.
 double attention_width(const ModelConfig& model) {
     return static_cast<double>(model.num_attention_heads + 2 * model.num_key_value_heads) *
@@ -180,8 +161,7 @@ constexpr Rule rules[] = {head_dim_is_known,
                           intermediate_size_needs_mlp,
                           experts_are_gated_mlps,
                           sequence_fits_context,
-                          text_has_byte_tokens,
-                          lookback_fits_sequence,
+                          check_data,
                           check_train,
                           tiled_attention_has_small_heads,
                           sizes_stay_countable};

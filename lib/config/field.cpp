@@ -134,4 +134,33 @@ ValueType<std::string> one_of(const std::vector<std::string>& names) {
     return {index.allowed, index.schema, true, read, [](const std::string& value) { return Json(value); }};
 }
 
+std::string ListShape::allowed() const { return fmt::format("a list of objects {{{}}}", fmt::join(keys, ", ")); }
+
+Json ListShape::schema() const {
+    Json properties = Json::object();
+    for (std::size_t i = 0; i < keys.size(); ++i) properties[keys[i]] = schemas[i];
+    return {
+        {"type", "array"},
+        {"items",
+         {{"type", "object"}, {"additionalProperties", false}, {"properties", properties}, {"required", required}}}};
+}
+
+void ListShape::check(const Json& value, const Where& where) const {
+    if (!value.is_array()) fail_value(where, value, allowed());
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        const Where at{fmt::format("{}[{}]", where.path, i), where.origin};
+        if (!value[i].is_object()) fail_value(at, value[i], fmt::format("an object {{{}}}", fmt::join(keys, ", ")));
+        for (const auto& entry : value[i].items()) {
+            if (std::find(keys.begin(), keys.end(), entry.key()) != keys.end()) continue;
+            const std::string nearest = nearest_name(entry.key(), keys);
+            fail(inside(at, entry.key()),
+                 fmt::format("unknown key{}; keys: {}", nearest.empty() ? "" : ", did you mean \"" + nearest + "\"?",
+                             fmt::join(keys, ", ")));
+        }
+        for (const std::string& key : required) {
+            if (!value[i].contains(key)) fail(at, fmt::format("has no {}, expected {}", key, fmt::join(keys, ", ")));
+        }
+    }
+}
+
 }  // namespace causeway::config

@@ -70,6 +70,70 @@ ValueType<E> choice(const std::vector<std::string>& names, const std::vector<std
             [write = index.write](const E& value) { return write(static_cast<std::size_t>(value)); }};
 }
 
+/// A member of the objects in a list.
+template <class Item>
+struct Member {
+    std::string key;
+    Json schema;
+    bool required;
+    std::function<void(Item&, const Json&, const Where&)> read;
+    std::function<Json(const Item&)> write;
+};
+
+template <class Item, class T>
+Member<Item> member_of(const std::string& key, T Item::*member, const ValueType<T>& type, bool required = false) {
+    return {key, type.schema, required,
+            [member, read = type.read](Item& item, const Json& value, const Where& where) {
+                item.*member = read(value, where);
+            },
+            [member, write = type.write](const Item& item) { return write(item.*member); }};
+}
+
+/// What a list says of its objects, whatever their C++ type.
+struct ListShape {
+    std::vector<std::string> keys;
+    std::vector<std::string> required;
+    std::vector<Json> schemas;  ///< one for each key
+
+    std::string allowed() const;
+    Json schema() const;
+    /// Fails unless `value` is a list of objects with known keys, the required ones among them.
+    void check(const Json& value, const Where& where) const;
+};
+
+/// A list of objects with these members.
+template <class Item>
+ValueType<std::vector<Item>> list_of(const std::vector<Member<Item>>& members) {
+    ListShape shape;
+    for (const Member<Item>& member : members) {
+        shape.keys.push_back(member.key);
+        shape.schemas.push_back(member.schema);
+        if (member.required) shape.required.push_back(member.key);
+    }
+    auto read = [=](const Json& value, const Where& where) {
+        shape.check(value, where);
+        std::vector<Item> items;
+        for (const Json& object : value) {
+            const Where at{where.path + "[" + std::to_string(items.size()) + "]", where.origin};
+            Item& item = items.emplace_back();
+            for (const Member<Item>& member : members) {
+                if (object.contains(member.key)) member.read(item, object[member.key], inside(at, member.key));
+            }
+        }
+        return items;
+    };
+    auto write = [=](const std::vector<Item>& items) {
+        Json list = Json::array();
+        for (const Item& item : items) {
+            Json object = Json::object();
+            for (const Member<Item>& member : members) object[member.key] = member.write(item);
+            list.push_back(std::move(object));
+        }
+        return list;
+    };
+    return {shape.allowed(), shape.schema(), false, read, write};
+}
+
 /// One entry of the field table: everything the parser, the writer, the schema and the reference know of a field.
 struct Field {
     std::string key;

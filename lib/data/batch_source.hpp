@@ -37,6 +37,10 @@ class BatchSource {
 
     /// Throws IoError when a file that the rows come from has become shorter, so that reading it would end the process.
     virtual void check_files() const {}
+    /// Writes row `row` >= 0 alone, for sources made of others: inputs (T), targets (T).
+    void fill_one(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const {
+        fill_row(row, inputs, targets);
+    }
 
   protected:
     /// Writes row `row` >= 0: inputs (T), targets (T).

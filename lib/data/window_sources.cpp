@@ -20,56 +20,59 @@ void require_tokens(const WindowSettings& settings, const char* part, std::int64
     throw DataError(
         fmt::format("{}: the {} part has {} tokens; train.sequence_length {} needs at least {}: use a longer "
                     "text, a shorter sequence or another data.validation_fraction",
-                    settings.dataset->path(), part, found, settings.sequence_length, needed));
+                    settings.name, part, found, settings.sequence_length, needed));
+}
+
+/// The window of inputs.size() tokens that begins at `start`, and its targets, the tokens one further.
+void copy_window(const TokenPart& tokens, std::int64_t start, std::span<std::int32_t> inputs,
+                 std::span<std::int32_t> targets) {
+    tokens.copy(start, inputs);
+    tokens.copy_targets(start + 1, targets);
 }
 
 class RandomWindows final : public BatchSource {
   public:
     explicit RandomWindows(const WindowSettings& settings)
-        : BatchSource(settings.batch_size, settings.sequence_length),
-          settings_(settings),
-          tokens_(settings.dataset->train()) {
-        require_tokens(settings, "training", tokens_.size(), sequence_length() + 1);
+        : BatchSource(settings.batch_size, settings.sequence_length), seed_(settings.seed), tokens_(settings.tokens) {
+        require_tokens(settings, "training", tokens_.size, sequence_length() + 1);
     }
 
-    void check_files() const override { settings_.dataset->check_files(); }
+    void check_files() const override { tokens_.check_files(); }
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
-        RandomStream random(settings_.seed, stream_of(RandomDomain::training_rows, static_cast<std::uint64_t>(row)));
-        const std::uint64_t starts = static_cast<std::uint64_t>(tokens_.size() - sequence_length());
+        RandomStream random(seed_, stream_of(RandomDomain::training_rows, static_cast<std::uint64_t>(row)));
+        const std::uint64_t starts = static_cast<std::uint64_t>(tokens_.size - sequence_length());
         copy_window(tokens_, static_cast<std::int64_t>(random.next_below(starts)), inputs, targets);
     }
 
-    WindowSettings settings_;
-    TokenSpan tokens_;
+    std::uint64_t seed_;
+    TokenPart tokens_;
 };
 
 class EpochWindows final : public BatchSource {
   public:
     explicit EpochWindows(const WindowSettings& settings)
-        : BatchSource(settings.batch_size, settings.sequence_length),
-          settings_(settings),
-          tokens_(settings.dataset->train()) {
-        require_tokens(settings, "training", tokens_.size(), sequence_length() + 1);
-        windows_ = ceil_div(tokens_.size() - 1, sequence_length());
+        : BatchSource(settings.batch_size, settings.sequence_length), seed_(settings.seed), tokens_(settings.tokens) {
+        require_tokens(settings, "training", tokens_.size, sequence_length() + 1);
+        windows_ = ceil_div(tokens_.size - 1, sequence_length());
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }
-    void check_files() const override { settings_.dataset->check_files(); }
+    void check_files() const override { tokens_.check_files(); }
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
         const auto epoch = static_cast<std::uint64_t>(row / windows_);
-        const KeyedPermutation shuffled(windows_, settings_.seed, stream_of(RandomDomain::shuffle, epoch));
+        const KeyedPermutation shuffled(windows_, seed_, stream_of(RandomDomain::shuffle, epoch));
         const std::int64_t wanted = shuffled(row % windows_) * sequence_length();
-        const std::int64_t start = std::min(wanted, tokens_.size() - 1 - sequence_length());
+        const std::int64_t start = std::min(wanted, tokens_.size - 1 - sequence_length());
         copy_window(tokens_, start, inputs, targets);
         std::fill_n(targets.begin(), wanted - start, ignore_index);
     }
 
-    WindowSettings settings_;
-    TokenSpan tokens_;
+    std::uint64_t seed_;
+    TokenPart tokens_;
     std::int64_t windows_ = 0;
 };
 
@@ -77,16 +80,15 @@ class ValidationWindows final : public BatchSource {
   public:
     ValidationWindows(const WindowSettings& settings, std::int64_t stride)
         : BatchSource(settings.batch_size, settings.sequence_length),
-          dataset_(settings.dataset),
-          tokens_(settings.dataset->validation()),
+          tokens_(settings.tokens),
           stride_(stride > 0 ? stride : settings.sequence_length) {
-        const std::int64_t starts = tokens_.size() - sequence_length() - 1;
-        require_tokens(settings, "validation", tokens_.size(), sequence_length() + 2);
+        const std::int64_t starts = tokens_.size - sequence_length() - 1;
+        require_tokens(settings, "validation", tokens_.size, sequence_length() + 2);
         windows_ = ceil_div(starts, stride_);
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }
-    void check_files() const override { dataset_->check_files(); }
+    void check_files() const override { tokens_.check_files(); }
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
@@ -95,8 +97,7 @@ class ValidationWindows final : public BatchSource {
         std::fill(targets.begin(), targets.end(), ignore_index);
     }
 
-    std::shared_ptr<const TokenDataset> dataset_;
-    TokenSpan tokens_;
+    TokenPart tokens_;
     std::int64_t stride_;
     std::int64_t windows_ = 0;
 };

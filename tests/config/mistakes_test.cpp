@@ -141,7 +141,8 @@ TEST_CASE("B70: an unknown name lists the known ones and the nearest") {
          "model.hidden_act: found the string \"mish\", expected one of: gelu, gelu_new, silu, relu"},
         {"model", "init", "\"xavier\"", "model.init: found the string \"xavier\", expected one of: gpt2, pytorch"},
         {"data", "source", "\"indution\"",
-         "data.source: found the string \"indution\", expected one of: text, repeat, lookback_copy, induction; did you "
+         "data.source: found the string \"indution\", expected one of: text, jsonl, chat, tokens, repeat, "
+         "lookback_copy, induction; did you "
          "mean \"induction\"?"},
         {"data", "sampling", "\"shuffle\"",
          "data.sampling: found the string \"shuffle\", expected one of: random, epoch"},

@@ -96,7 +96,7 @@ TEST_CASE("fields without what they refer to are refused") {
     CHECK_THAT(mistake_in(R"({"model": {"mlp": "none", "intermediate_size": 64}})"),
                contains("model.intermediate_size: found 64, expected 0: model.mlp is none"));
     CHECK_THAT(mistake_in(R"({"data": {"source": "repeat", "path": "a.txt"}})"),
-               contains("data.path: found a.txt, expected nothing: only data.source text reads a file"));
+               contains("data.path: found \"a.txt\", expected \"\": data.source repeat has no use for it"));
     CHECK_THAT(mistake_in(R"({"train": {"optimizer": "adam", "weight_decay": 0.1}})"),
                contains("train.weight_decay: found 0.1, expected 0 with train.optimizer adam"));
 }
@@ -113,8 +113,58 @@ TEST_CASE("S1-12: a sequence longer than the context is refused") {
 TEST_CASE("B58: the vocabulary must hold what the data source yields") {
     CHECK_THAT(mistake_in(R"({"model": {"vocab_size": 255}, "data": {"path": "a.txt"}})"),
                contains("model.vocab_size: found 255, expected at least 256: data.source text"));
+    CHECK_THAT(mistake_in(R"({"model": {"vocab_size": 255}, "data": {"mixture": [{"path": "a"}], "source": "jsonl"}})"),
+               contains("model.vocab_size: found 255, expected at least 256: data.source jsonl"));
+    CHECK(parsed(R"({"model": {"vocab_size": 5}, "data": {"path": "a.bin", "source": "tokens"}})").model.vocab_size ==
+          5);
+    CHECK(parsed(R"({"model": {"vocab_size": 5}, "data": {"path": "a", "tokenizer": "t"}})").model.vocab_size == 5);
     CHECK(parsed(section_with("model", "vocab_size", "256")).model.vocab_size == 256);
     CHECK(parsed(R"({"model": {"vocab_size": 5}, "data": {"source": "repeat"}})").model.vocab_size == 5);
+}
+
+TEST_CASE("fields of data that mean nothing to the source are refused by name") {
+    const auto mistake = [](const std::string& source, const std::string& field) {
+        return mistake_in(R"({"data": {"source": ")" + source + R"(", )" + field + "}}");
+    };
+    CHECK_THAT(mistake("text", R"("token_type": "uint32")"),
+               contains("data.token_type: found \"uint32\", expected \"auto\": data.source text has no use for it"));
+    CHECK_THAT(mistake("text", R"("packing": false)"), contains("data.packing: found false, expected true"));
+    CHECK_THAT(mistake("tokens", R"("packing": false)"), contains("data.packing: "));
+    CHECK_THAT(mistake("jsonl", R"("chat_format": "llama3")"), contains("data.chat_format: "));
+    CHECK_THAT(mistake("chat", R"("document_separator": "x")"), contains("data.document_separator: "));
+    CHECK_THAT(mistake("text", R"("document_start": "x")"), contains("data.document_start: "));
+    for (const char* field :
+         {R"("tokenizer": "t.json")", R"("mixture": [{"path": "a"}])", R"("validation_path": "a")"}) {
+        CHECK_THAT(mistake("induction", field), contains("data.source induction has no use for it"));
+    }
+    CHECK_THAT(mistake("text", R"("path": "a", "mixture": [{"path": "b"}])"),
+               contains("data.mixture: found 1 parts beside data.path a, expected one of the two"));
+    CHECK_THAT(mistake("text", R"("mixture": [{"path": "a"}, {"path": ""}])"),
+               contains("data.mixture[1].path: is empty"));
+    CHECK_THAT(mistake("text", R"("path": "a", "validation_path": "b", "validation_fraction": 0.2)"),
+               contains("data.validation_fraction: found 0.2, expected nothing: data.validation_path b"));
+    CHECK_THAT(mistake("jsonl", R"("path": "a", "packing": false, "validation_stride": 5)"),
+               contains("data.validation_stride: found 5, expected 0: with data.packing false"));
+    // What resolving writes can be read again.
+    const Config config = parsed(R"({"data": {"source": "jsonl", "path": "a", "packing": false}})");
+    CHECK(parsed(to_json(config)) == config);
+}
+
+TEST_CASE("a mixture is a list of paths with weights") {
+    const Config config =
+        parsed(R"({"data": {"mixture": [{"path": "a", "weight": 0.25}, {"path": "b"}, {"weight": 3, "path": "c"}]}})");
+    CHECK(config.data.mixture == std::vector<DataPart>{{"a", 0.25}, {"b", 1.0}, {"c", 3.0}});
+    CHECK(parsed(to_json(config)) == config);
+    CHECK(parsed("{}", {R"(data.mixture=[{"path": "x"}])"}).data.mixture == std::vector<DataPart>{{"x", 1.0}});
+    const auto mistake = [](const std::string& list) { return mistake_in(R"({"data": {"mixture": )" + list + "}}"); };
+    CHECK_THAT(mistake("3"), contains("data.mixture: found 3, expected a list of objects {path, weight}"));
+    CHECK_THAT(mistake(R"(["a"])"), contains("data.mixture[0]: found the string \"a\", expected an object"));
+    CHECK_THAT(mistake(R"([{"path": "a"}, {"weight": 2}])"), contains("data.mixture[1]: has no path"));
+    CHECK_THAT(mistake(R"([{"path": "a", "wieght": 2}])"),
+               contains("data.mixture[0].wieght: unknown key, did you mean \"weight\"?; keys: path, weight"));
+    CHECK_THAT(mistake(R"([{"path": "a", "weight": 0}])"),
+               contains("data.mixture[0].weight: found 0, expected a number > 0"));
+    CHECK_THAT(mistake(R"([{"path": "a", "weight": "2"}])"), contains("remove the quotes"));
 }
 
 TEST_CASE("a lookback that no position reaches is refused") {

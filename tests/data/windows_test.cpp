@@ -5,25 +5,37 @@
 
 #include "causeway/error.hpp"
 #include "data/batches.hpp"
+#include "data/stores.hpp"
 #include "data/tokens.hpp"
 #include "data/window_sources.hpp"
 #include "support/catch.hpp"
-#include "support/temporary_folder.hpp"
 
 using namespace causeway;
 
 namespace {
 
-/// A text that is `train` tokens of training and `validation` of validation, counting from 0.
-WindowSettings windows_over(const TemporaryFolder& folder, int train, int validation, std::int64_t batch_size,
-                            std::int64_t sequence_length, std::uint64_t seed = 42) {
-    const std::string path = folder.write("text", counting_text(train + validation));
-    const double fraction = static_cast<double>(validation) / (train + validation);
-    // A little less, so that rounding cannot move the split: floor((1 - f) n) must be `train`.
-    auto dataset = std::make_shared<const TokenDataset>(path, fraction - 1e-9, 256);
-    REQUIRE(dataset->train().size() == train);
-    REQUIRE(dataset->validation().size() == validation);
-    return {std::move(dataset), batch_size, sequence_length, seed};
+/// Tokens that count from 0, in pieces of several widths as if they were of several files.
+std::shared_ptr<const TokenStore> counting_store(std::int64_t size) {
+    auto store = std::make_shared<TokenStore>(256);
+    const std::int64_t first = std::min<std::int64_t>(size, 5), second = std::min<std::int64_t>(size - first, 6);
+    append_counting<std::uint16_t>(*store, TokenType::uint16, 0, first);
+    append_counting<std::int64_t>(*store, TokenType::int64, first, second);
+    append_counting<std::uint8_t>(*store, TokenType::uint8, first + second, size - first - second);
+    return store;
+}
+
+/// Tokens that count from 0: of `train` of training, or of the `validation` behind them.
+struct Windows {
+    std::shared_ptr<const TokenStore> store;
+    WindowSettings train, validation;
+};
+
+Windows windows_over(std::int64_t train, std::int64_t validation, std::int64_t batch_size, std::int64_t sequence_length,
+                     std::uint64_t seed = 42) {
+    const auto store = counting_store(train + validation);
+    return {store,
+            {{store, 0, train, 0, 0}, "counting", batch_size, sequence_length, seed},
+            {{store, train, validation, 0, 0}, "counting", batch_size, sequence_length, seed}};
 }
 
 /// Checks that row r of a batch is a window of the counting text, targets one further or ignored; returns its start.
@@ -40,8 +52,7 @@ std::int32_t start_of_row(const Batch& batch, std::size_t row, std::size_t lengt
 }  // namespace
 
 TEST_CASE("B39 the target of a position is the next token and rows never mix") {
-    const TemporaryFolder folder;
-    const WindowSettings settings = windows_over(folder, 200, 50, 3, 7);
+    const WindowSettings settings = windows_over(200, 50, 3, 7).train;
     for (const auto& source : {random_windows(settings), epoch_windows(settings)}) {
         std::set<std::int32_t> starts;
         for (std::int64_t i = 0; i < 40; ++i) {
@@ -59,8 +70,7 @@ TEST_CASE("B39 the target of a position is the next token and rows never mix") {
 }
 
 TEST_CASE("B59 random windows reach every start, the last one too, about equally often") {
-    const TemporaryFolder folder;
-    const auto source = random_windows(windows_over(folder, 12, 20, 4, 8));
+    const auto source = random_windows(windows_over(12, 20, 4, 8).train);
     std::map<std::int32_t, int> counts;
     constexpr int batches = 1000;
     for (std::int64_t i = 0; i < batches; ++i) {
@@ -74,15 +84,14 @@ TEST_CASE("B59 random windows reach every start, the last one too, about equally
 }
 
 TEST_CASE("B59 token counts around the window length") {
-    const TemporaryFolder folder;
     for (int tokens : {1, 7, 8}) {
-        const WindowSettings settings = windows_over(folder, tokens, 20, 2, 8);
+        const WindowSettings settings = windows_over(tokens, 20, 2, 8).train;
         CHECK_THROWS_MESSAGE(
             random_windows(settings), DataError,
             "the training part has " + std::to_string(tokens) + " tokens; train.sequence_length 8 needs at least 9");
-        CHECK_THROWS_MESSAGE(epoch_windows(settings), DataError, folder.file("text"));
+        CHECK_THROWS_MESSAGE(epoch_windows(settings), DataError, "counting: the training");
     }
-    const WindowSettings one = windows_over(folder, 9, 20, 2, 8);  // exactly one window
+    const WindowSettings one = windows_over(9, 20, 2, 8).train;  // exactly one window
     for (const auto& source : {random_windows(one), epoch_windows(one)}) {
         const Batch batch = batch_of(*source, 5);
         CHECK(start_of_row(batch, 0, 8) == 0);
@@ -90,16 +99,15 @@ TEST_CASE("B59 token counts around the window length") {
         CHECK(batch.targets[7] == 8);
     }
     CHECK(epoch_windows(one)->rows_per_epoch() == 1);
-    CHECK_THROWS_MESSAGE(validation_windows(windows_over(folder, 20, 9, 2, 8), 1), DataError,
+    CHECK_THROWS_MESSAGE(validation_windows(windows_over(20, 9, 2, 8).validation, 1), DataError,
                          "the validation part has 9 tokens; train.sequence_length 8 needs at least 10");
-    CHECK(validation_windows(windows_over(folder, 20, 10, 2, 8), 1)->rows_per_epoch() == 1);
+    CHECK(validation_windows(windows_over(20, 10, 2, 8).validation, 1)->rows_per_epoch() == 1);
 }
 
 TEST_CASE("an epoch holds each window and each target exactly once") {
-    const TemporaryFolder folder;
     for (int tokens : {9, 10, 15, 16, 17, 18, 24, 25, 26, 100, 129, 200}) {
         for (std::int64_t batch_size : {1, 3, 4, 50}) {
-            const auto source = epoch_windows(windows_over(folder, tokens, 20, batch_size, 8));
+            const auto source = epoch_windows(windows_over(tokens, 20, batch_size, 8).train);
             const std::int64_t windows = source->rows_per_epoch();
             CHECK(windows == (tokens - 1 + 7) / 8);
             // Three epochs, cut out of the stream of rows wherever the batches end.
@@ -128,9 +136,8 @@ TEST_CASE("an epoch holds each window and each target exactly once") {
 }
 
 TEST_CASE("epochs are shuffled, each in its own way, by the seed") {
-    const TemporaryFolder folder;
     const auto order = [&](std::uint64_t seed, std::int64_t epoch) {
-        const auto source = epoch_windows(windows_over(folder, 201, 20, 25, 8, seed));
+        const auto source = epoch_windows(windows_over(201, 20, 25, 8, seed).train);
         REQUIRE(source->rows_per_epoch() == 25);
         const Batch batch = batch_of(*source, epoch);
         std::vector<std::int32_t> starts;
@@ -145,8 +152,7 @@ TEST_CASE("epochs are shuffled, each in its own way, by the seed") {
 }
 
 TEST_CASE("B65 a batch is a function of seed and step, whatever was asked before") {
-    const TemporaryFolder folder;
-    const WindowSettings settings = windows_over(folder, 200, 50, 4, 8);
+    const WindowSettings settings = windows_over(200, 50, 4, 8).train;
     for (const auto& make : {random_windows, epoch_windows}) {
         const auto straight = make(settings), resumed = make(settings);
         for (std::int64_t i = 0; i < 10; ++i) batch_of(*straight, i);
@@ -169,10 +175,9 @@ TEST_CASE("B65 a batch is a function of seed and step, whatever was asked before
 }
 
 TEST_CASE("validation windows start at every stride as range(0, n - T - 1, stride) says") {
-    const TemporaryFolder folder;
     for (int tokens : {10, 11, 17, 18, 40, 100}) {
         for (std::int64_t stride : {1, 3, 8, 30, 200}) {
-            const auto source = validation_windows(windows_over(folder, 20, tokens, 3, 8), stride);
+            const auto source = validation_windows(windows_over(20, tokens, 3, 8).validation, stride);
             std::vector<std::int32_t> expected;
             for (std::int64_t start = 0; start < tokens - 8 - 1; start += stride) {
                 expected.push_back(20 + static_cast<std::int32_t>(start));  // the text counts on from the training part
@@ -196,57 +201,27 @@ TEST_CASE("validation windows start at every stride as range(0, n - T - 1, strid
             CHECK(found == expected);
         }
     }
-    const WindowSettings settings = windows_over(folder, 20, 100, 3, 8);
+    const WindowSettings settings = windows_over(20, 100, 3, 8).validation;
     CHECK(validation_windows(settings, 0)->rows_per_epoch() == validation_windows(settings, 8)->rows_per_epoch());
 }
 
-TEST_CASE("the windows of the King James Bible's recipe are the reference's") {
-    const TemporaryFolder folder;
-    const std::string path = folder.write("text", "");
-    std::filesystem::resize_file(path, 4'137'850);
-    const auto dataset = std::make_shared<const TokenDataset>(path, 0.1, 256);
-    CHECK(dataset->train().size() == 3'724'065);
-    CHECK(dataset->validation().size() == 413'785);
-    const auto source = validation_windows({dataset, 12, 64, 1}, 512);
-    CHECK(source->rows_per_epoch() == 809);
-    CHECK(source->batches_per_epoch() == 68);
-}
-
-TEST_CASE("the split is by position, at floor((1 - fraction) n)") {
-    const TemporaryFolder folder;
-    const std::string path = folder.write("text", counting_text(101));
-    for (const auto& [fraction, train] : std::map<double, int>{{0.1, 90}, {0.25, 75}, {0.5, 50}, {0.001, 100}}) {
-        const TokenDataset dataset(path, fraction, 256);
-        CHECK(dataset.train().size() == train);
-        CHECK(dataset.validation().size() == 101 - train);
-        std::int32_t first = -1;
-        dataset.validation().copy(0, std::span(&first, 1));
-        CHECK(first == train);
+TEST_CASE("windows ignore targets without loss, wherever the pieces end") {
+    auto store = std::make_shared<TokenStore>(256);
+    append_tokens_as<std::uint8_t>(*store, TokenType::uint8, {0, 1, 2, 3}, {0, 0, 1, 1});
+    append_tokens_as<std::uint16_t>(*store, TokenType::uint16, {4, 5, 6, 7, 8}, {0, 1, 0, 1, 1});
+    const auto source = epoch_windows({whole(store), "masked", 2, 4, 1});
+    CHECK(source->rows_per_epoch() == 2);
+    Batch batch = batch_of(*source, 0);
+    std::set<std::int32_t> scored;
+    for (std::size_t i = 0; i < 8; ++i) {
+        if (is_scored(batch.targets[i])) scored.insert(batch.targets[i]);
     }
-}
-
-TEST_CASE("bytes above 127 are tokens above 127") {
-    const TemporaryFolder folder;
-    const TokenDataset dataset(folder.write("text", "\x7f\x80\xff\r\n"), 0.0, 256);
-    std::vector<std::int32_t> tokens(5);
-    dataset.train().copy(0, tokens);
-    CHECK(tokens == std::vector<std::int32_t>{127, 128, 255, 13, 10});
-}
-
-TEST_CASE("B58 an empty text and bytes outside the vocabulary are refused") {
-    const TemporaryFolder folder;
-    CHECK_THROWS_MESSAGE(TokenDataset(folder.write("empty", ""), 0.1, 256), DataError, "empty: is empty");
-    const std::string path = folder.write("text", "ab\xc3\xa9");
-    CHECK_THROWS_MESSAGE(TokenDataset(path, 0.1, 128), DataError,
-                         path + ": token 195 at position 2 is outside [0, 128), the range of vocab_size 128");
-    CHECK_NOTHROW(TokenDataset(path, 0.1, 196));
-    CHECK_THROWS_MESSAGE(TokenDataset(folder.file("none"), 0.1, 256), IoError, "none: cannot open");
-    CHECK_THROWS_MESSAGE(TokenDataset(folder.path(), 0.1, 256), IoError, "is a directory");
+    CHECK(scored == std::set<std::int32_t>{2, 3, 5, 7, 8});
+    CHECK(std::set<std::int32_t>(batch.inputs.begin(), batch.inputs.end()).size() == 8);
 }
 
 TEST_CASE("a batch that does not fit its buffers is refused") {
-    const TemporaryFolder folder;
-    const auto source = random_windows(windows_over(folder, 50, 20, 2, 8));
+    const auto source = random_windows(windows_over(50, 20, 2, 8).train);
     std::vector<std::int32_t> right(16), wrong(15);
     CHECK_THROWS_MESSAGE(source->fill(0, wrong, right), DataError,
                          "2 x 8 inputs and as many targets, the buffers hold 15 and 16");

@@ -14,6 +14,11 @@ Section data_section() {
     data.add("path", &D::path, text(),
              "A file, a pattern with * and ?, or a folder, relative to the working directory. Empty for the tasks.",
              {"file", "filename", "data_path"});
+    data.add("mixture", &D::mixture,
+             list_of<DataPart>({member_of("path", &DataPart::path, text(), true),
+                                member_of("weight", &DataPart::weight, number({0.0, 1e9, true, false}))}),
+             "Instead of path: several, each with its weight (default 1), the share of rows that come from it.",
+             {"datasets", "data_mix"});
     data.add("tokenizer", &D::tokenizer, text(),
              "A tokenizer.json, or the folder it is in; empty means that each byte is a token.",
              {"tokenizer_path", "tokenizer_name"});
@@ -23,12 +28,13 @@ Section data_section() {
              "chat: how a conversation is written as text.", {"chat_template"});
     data.add("packing", &D::packing, flag(),
              "jsonl, chat: documents follow each other in a window; false gives each a row of its own, padded.");
-    data.add("document_start", &D::document_start, text(), "Token put before each document; empty means none.",
+    data.add("document_start", &D::document_start, text(), "jsonl: token put before each document; empty means none.",
              {"bos_token"});
-    data.add("document_separator", &D::document_separator, text(), "Token put after each document; empty means none.",
-             {"eos_token"});
+    data.add("document_separator", &D::document_separator, text(),
+             "text: token put between files; jsonl: after each document; empty means none.", {"eos_token"});
     data.add("validation_path", &D::validation_path, text(),
-             "What is validated on, instead of the last part of the training data.", {"val_path", "val_file"});
+             "A file, pattern or folder that is validated on, instead of the last part of the training data.",
+             {"val_path", "val_file"});
     data.add("validation_fraction", &D::validation_fraction, number({0.0, 1.0, true, true}),
              "This last part of the data is kept for validation.", {"val_fraction", "val_split"});
     data.add("sampling", &D::sampling, choice<Sampling>({"random", "epoch"}),

@@ -1,0 +1,124 @@
+#include "data/document_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/philox.hpp"
+#include "base/random_domain.hpp"
+#include "causeway/error.hpp"
+#include "data/keyed_permutation.hpp"
+#include "data/tokens.hpp"
+
+namespace causeway {
+namespace {
+
+/// Tokens [first, end) of document `index` of a part, counted through the store.
+struct Extent {
+    std::int64_t first, size;
+};
+
+Extent extent_of(const TokenPart& part, std::int64_t index) {
+    const std::span<const std::int64_t> starts = part.store->documents();
+    const auto at = static_cast<std::size_t>(part.first_document + index);
+    const std::int64_t end = at + 1 < starts.size() ? starts[at + 1] : part.store->size();
+    return {starts[at], end - starts[at]};
+}
+
+void pad(std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
+    std::fill(inputs.begin(), inputs.end(), padding_token);
+    std::fill(targets.begin(), targets.end(), ignore_index);
+}
+
+class DocumentRows : public BatchSource {
+  public:
+    DocumentRows(const WindowSettings& settings, const char* part)
+        : BatchSource(settings.batch_size, settings.sequence_length), settings_(settings) {
+        if (documents() > 0) return;
+        throw DataError(
+            fmt::format("{}: the {} part has no document; more documents or another "
+                        "data.validation_fraction give it some",
+                        settings.name, part));
+    }
+
+    void check_files() const override { settings_.tokens.check_files(); }
+
+  protected:
+    std::int64_t documents() const { return settings_.tokens.documents; }
+    std::uint64_t seed() const { return settings_.seed; }
+
+    void fill_document(std::int64_t index, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const {
+        const TokenStore& store = *settings_.tokens.store;
+        const Extent document = extent_of(settings_.tokens, index);
+        const auto length = static_cast<std::int64_t>(inputs.size());
+        const auto read = static_cast<std::size_t>(std::min(document.size, length));
+        const auto judged = static_cast<std::size_t>(std::min(document.size - 1, length));
+        store.copy(document.first, inputs.first(read));
+        store.copy_targets(document.first + 1, targets.first(judged));
+        std::fill(inputs.begin() + static_cast<std::ptrdiff_t>(read), inputs.end(), padding_token);
+        std::fill(targets.begin() + static_cast<std::ptrdiff_t>(judged), targets.end(), ignore_index);
+    }
+
+  private:
+    WindowSettings settings_;
+};
+
+class RandomDocuments final : public DocumentRows {
+  public:
+    explicit RandomDocuments(const WindowSettings& settings) : DocumentRows(settings, "training") {}
+
+  private:
+    void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        RandomStream random(seed(), stream_of(RandomDomain::training_rows, static_cast<std::uint64_t>(row)));
+        const std::uint64_t index = random.next_below(static_cast<std::uint64_t>(documents()));
+        fill_document(static_cast<std::int64_t>(index), inputs, targets);
+    }
+};
+
+class EpochDocuments final : public DocumentRows {
+  public:
+    explicit EpochDocuments(const WindowSettings& settings) : DocumentRows(settings, "training") {}
+
+    std::int64_t rows_per_epoch() const override { return documents(); }
+
+  private:
+    void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        const auto epoch = static_cast<std::uint64_t>(row / documents());
+        const KeyedPermutation shuffled(documents(), seed(), stream_of(RandomDomain::shuffle, epoch));
+        fill_document(shuffled(row % documents()), inputs, targets);
+    }
+};
+
+class ValidationDocuments final : public DocumentRows {
+  public:
+    explicit ValidationDocuments(const WindowSettings& settings) : DocumentRows(settings, "validation") {}
+
+    std::int64_t rows_per_epoch() const override { return documents(); }
+
+  private:
+    void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
+        row < documents() ? fill_document(row, inputs, targets) : pad(inputs, targets);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<BatchSource> random_documents(const WindowSettings& settings) {
+    return std::make_unique<RandomDocuments>(settings);
+}
+
+std::unique_ptr<BatchSource> epoch_documents(const WindowSettings& settings) {
+    return std::make_unique<EpochDocuments>(settings);
+}
+
+std::unique_ptr<BatchSource> validation_documents(const WindowSettings& settings) {
+    return std::make_unique<ValidationDocuments>(settings);
+}
+
+std::int64_t count_cut_documents(const TokenPart& part, std::int64_t sequence_length) {
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < part.documents; ++i) count += extent_of(part, i).size > sequence_length + 1 ? 1 : 0;
+    return count;
+}
+
+}  // namespace causeway

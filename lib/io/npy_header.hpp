@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+/// What the header of a NumPy .npy file (format versions 1 to 3) says, and where the elements begin.
+struct NpyHeader {
+    std::string descr;  ///< NumPy's name of the element type: "<f4"
+    bool fortran_order = false;
+    std::vector<std::int64_t> shape;  ///< none negative
+    std::size_t offset = 0;           ///< of the first element in the file; inside it or its end
+
+    /// Bytes that elements of `width` bytes take, or nothing when that does not fit 63 bits.
+    std::optional<std::size_t> bytes(std::size_t width) const;
+};
+
+/// True when the file begins as a .npy file does.
+bool looks_like_npy(std::span<const std::byte> file);
+
+/// Reads the header of `file`, the whole content of the file at `path`. Throws IoError (path and reason) when there is
+/// none; what follows the header is not looked at. O(length of the header).
+NpyHeader parse_npy_header(const std::string& path, std::span<const std::byte> file);
+
+}  // namespace causeway
