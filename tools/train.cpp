@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -19,13 +18,19 @@
 #include "train/trainer.hpp"
 #include "train_files.hpp"
 #include "train_progress.hpp"
+#include "train_records.hpp"
+#include "train_samples.hpp"
 #include "train_watch.hpp"
 
 namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "DIR receives metrics.jsonl (one object a step), config.json (every field, as resolved) and model.safetensors.\n"
+    "DIR receives metrics.jsonl (one object a step), config.json (every field, as resolved), model.safetensors, "
+    "run.json\n"
+    "(machine and plan), report.html (open it while the run goes on; train.report), samples.jsonl "
+    "(train.sample_every)\n"
+    "and TensorBoard's event files (train.tensorboard).\n"
     "Ctrl-C (SIGINT) and SIGTERM end the run after the current step with what was learned saved; exit code 130 or\n"
     "143. A second one ends it at once. A trace that cannot be written does not end it; the exit code is 1 then.\n"
     "\n"
@@ -55,13 +60,6 @@ std::string model_text(const ModelConfig& model, std::int64_t parameters) {
     return fmt::format("{} parameters, {}, {}, hidden {}, context {}, vocabulary {}", count_text(parameters),
                        plural(model.num_hidden_layers, "layer"), plural(model.num_attention_heads, "head"),
                        model.hidden_size, model.max_position_embeddings, model.vocab_size);
-}
-
-/// All plans share one arena: the largest decides.
-std::size_t memory_of(const train::Trainer& trainer) {
-    std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
-    if (!reads_text(trainer.config())) bytes = std::max(bytes, trainer.plan("logits").memory.total());
-    return static_cast<std::size_t>(bytes);
 }
 
 /// What training takes, and what of it goes to watching, of what there is.
@@ -107,11 +105,12 @@ std::string summary_text(const train::RunResult& result, std::int64_t steps, con
 class TrainingRun {
   public:
     TrainingRun(train::Trainer& trainer, const RunFolder& run, const RunFacts& facts, TrainWatch& watch,
-                StopSignal& signal, bool quiet)
+                TrainRecords& records, StopSignal& signal, bool quiet)
         : trainer_(trainer),
           run_(run),
           quiet_(quiet),
           watch_(watch),
+          records_(records),
           signal_(signal),
           metrics_(run.metrics()),
           display_(facts, stdout_is_terminal(), stdout_has_colour()) {}
@@ -121,6 +120,7 @@ class TrainingRun {
         hooks.stop = &signal_.flag();
         hooks.on_step = [this](const train::Progress& progress) {
             metrics_.write(progress);
+            warn(records_.after_step(progress));
             warn(watch_.after_step(progress));
             say([&] { display_.show(progress); });
         };
@@ -134,6 +134,7 @@ class TrainingRun {
         } catch (const Error& error) {
             const double taken = seconds();
             const std::string lost = save_after(error);
+            warn(records_.end(report::RunState::failed, error.what()));
             show_watched(taken);
             if (lost.empty()) throw;
             throw IoError(lost);
@@ -144,6 +145,7 @@ class TrainingRun {
             say([&] { display_.finish(); });
             say([&] { print(summary_text(result, trainer_.steps_done(), run_.folder)); });
         }
+        warn(records_.end(result.stopped ? report::RunState::stopped : report::RunState::done, end_text(result)));
         show_watched(taken);
         return outcome(result);
     }
@@ -198,9 +200,16 @@ class TrainingRun {
                                                    : fmt::format("done after {}", plural(steps, "step"));
             throw OutputError(fmt::format("{}; {}, saved in {}", lost_output_, end, run_.folder));
         }
-        if (signal_.number() == 0) return watch_.failed() ? exit_failure : exit_success;
+        if (signal_.number() == 0) return watch_.failed() || records_.failed() ? exit_failure : exit_success;
         complain("causeway train", signal_text(result));
         return 128 + signal_.number();
+    }
+
+    /// Why the run ended, for its record.
+    std::string end_text(const train::RunResult& result) const {
+        const std::string steps = plural(trainer_.steps_done(), "step");
+        if (!result.stopped) return "all of " + steps;
+        return fmt::format("{} after {}", signal_.number() > 0 ? signal_.name() : "nobody listened any more", steps);
     }
 
     std::string signal_text(const train::RunResult& result) const {
@@ -215,6 +224,7 @@ class TrainingRun {
     RunFolder run_;
     bool quiet_;
     TrainWatch& watch_;
+    TrainRecords& records_;
     StopSignal& signal_;
     train::MetricsWriter metrics_;
     TrainProgress display_;
@@ -239,9 +249,12 @@ int run_train(const Arguments& arguments) {
     check_files(files, config);
     MemoryUse memory;
     memory.available = available_memory();
-    train::Trainer trainer(config);
+    train::TrainerOptions options;
+    TrainSamples::prepare(config, options);
+    train::Trainer trainer(config, std::move(options));
+    TrainSamples samples(trainer);
     load_start(arguments, trainer);
-    const std::size_t model = memory_of(trainer);
+    const std::size_t model = trainer.runtime().memory_bytes();
     memory.watching = check_watch_memory(trainer, arguments.watch, model, memory.available);
     memory.total = model + memory.watching;
     TrainWatch watch(trainer, arguments.watch);
@@ -250,7 +263,8 @@ int run_train(const Arguments& arguments) {
     if (!arguments.quiet) print(start_text(arguments, trainer, memory, facts.peak_flops_per_second));
     StopSignal signal;  // before the first file
     begin_run(files, config);
-    return TrainingRun(trainer, files.run, facts, watch, signal, arguments.quiet)();
+    TrainRecords records(trainer, samples, files.run, facts.peak_flops_per_second);
+    return TrainingRun(trainer, files.run, facts, watch, records, signal, arguments.quiet)();
 }
 
 }  // namespace

@@ -17,7 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::array<std::string, 3> files_of(const RunFolder& run) { return {run.parameters(), run.metrics(), run.config()}; }
+std::array<std::string, 6> files_of(const RunFolder& run) {
+    return {run.parameters(), run.metrics(), run.samples(), run.card(), run.report(), run.config()};
+}
+
+/// TensorBoard would show an older run's events as part of this one.
+void remove_events(const RunFolder& run) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(run.events(), ignored)) {
+        if (entry.path().filename().string().starts_with("events.out.tfevents.")) fs::remove(entry.path(), ignored);
+    }
+}
 
 /// True for a config as a run writes it, which the next run can write again.
 bool is_resolved_config(const std::string& path) {
@@ -82,6 +92,7 @@ void begin_run(const TrainFiles& files, const Config& config) {
     if (!files.trace.empty()) check_can_write(files.trace);
     remove_abandoned_files(files.run.folder);
     for (const std::string& file : files_of(files.run)) fs::remove(file, error);
+    remove_events(files.run);
     write_text_atomically(files.run.config(), to_json(config));
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/limits.hpp"
 #include "config/check_rope.hpp"
+#include "config/check_samples.hpp"
 #include "config/families/family.hpp"
 #include "config/mistake.hpp"
 
@@ -199,6 +200,7 @@ constexpr Rule rules[] = {head_dim_is_known,
                           lookback_fits_sequence,
                           learning_rates_in_order,
                           adam_has_no_decay,
+                          check_samples,
                           tiled_attention_has_small_heads,
                           sizes_stay_countable};
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
@@ -39,6 +40,7 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
         compiled.fuse = options.fuse;
         plans.push_back(compile(config, compiled, shared));
     }
+    if (options.companions) std::ranges::move(options.companions(shared), std::back_inserter(plans));
     const std::size_t limit = config.runtime.memory_limit_bytes();
     return std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads), limit);
 }

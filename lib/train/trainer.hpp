@@ -18,6 +18,7 @@
 namespace causeway {
 class ModelRuntime;
 class Executor;
+class SharedLayout;
 }  // namespace causeway
 
 /// Training inside the library; causeway::Trainer of the public API is its face.
@@ -88,6 +89,9 @@ struct TrainerOptions {
     /// Instead of what section "data" says; both sources must have (batch_size, sequence_length) batches. Without a
     /// validation source nothing is evaluated.
     DataSources data;
+    /// Compiles further plans of the model into the trainer's memory, to run between steps on the live parameters
+    /// (infer::decoder_plans); training's own results do not change by a bit. They count in the memory that is checked.
+    std::function<std::vector<ExecutionPlan>(SharedLayout&)> companions;
 };
 
 /// Trains the model of a config: everything is compiled, placed and opened in the constructor; no step allocates.

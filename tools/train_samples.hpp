@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "infer/generator.hpp"
+#include "io/line_writer.hpp"
+#include "train/trainer.hpp"
+
+namespace causeway::cli {
+
+/// What the model writes while it learns: every train.sample_every steps a continuation of train.sample_prompt, from
+/// the parameters as they are, appended to samples.jsonl. The plans for it lie in the trainer's memory, which is known
+/// and checked before the first step. Training's results do not change by a bit.
+class TrainSamples {
+  public:
+    /// Asks the trainer that will be made for what samples need; nothing when the config wants none.
+    static void prepare(const Config& config, train::TrainerOptions& options);
+
+    /// For a trainer made with such options. Throws DataError for a prompt that is empty or outside the vocabulary.
+    explicit TrainSamples(train::Trainer& trainer);
+
+    /// Begins samples.jsonl, or goes on with it. Throws IoError.
+    void open(const std::string& path, LineWriter::Mode mode) { lines_.emplace(path, mode); }
+
+    /// The text of a sample when one is due after this step. Throws NumericError when the logits are not finite,
+    /// IoError.
+    std::optional<std::string> after_step(std::int64_t step);
+
+  private:
+    train::Trainer& trainer_;
+    std::vector<std::int32_t> prompt_;
+    std::optional<infer::Generator> generator_;  ///< none: no samples are wanted
+    std::optional<LineWriter> lines_;
+};
+
+}  // namespace causeway::cli
