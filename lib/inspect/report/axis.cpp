@@ -20,6 +20,11 @@ double round_distance(double least) {
     return 10 * power;
 }
 
+/// Of the first digit; 0 has none, and any will do.
+int power_of_ten(double value) {
+    return value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+}
+
 /// A range with an extent that arithmetic can tell apart.
 std::pair<double, double> widened(double low, double high) {
     const double least = std::max(std::abs(low), std::abs(high)) * 1e-6 + 1e-12;
@@ -53,8 +58,8 @@ std::string figure_text(double value, int digits) {
         ++unit;
     }
     if (std::abs(scaled) >= 1e6) return fmt::format("{:.2e}", value);
-    const int before_point = static_cast<int>(std::floor(std::log10(std::abs(scaled)))) + 1;
-    const std::string text = fmt::format("{:.{}f}", scaled, std::max(0, digits - std::max(before_point, 0)));
+    const int before_point = power_of_ten(scaled) + 1;
+    const std::string text = fmt::format("{:.{}f}", scaled, std::max(0, digits - before_point));
     return without_trailing_zeros(text) + units[unit];
 }
 
@@ -81,20 +86,18 @@ double Axis::at(double value) const {
     return std::clamp(share, 0.0, 1.0);
 }
 
-std::vector<Tick> Axis::ticks(int wanted, double unit) const {
-    return logarithmic_ ? logarithmic_ticks() : linear_ticks(wanted, unit);
+std::vector<Tick> Axis::ticks(int wanted, double unit, double least) const {
+    return logarithmic_ ? logarithmic_ticks() : linear_ticks(wanted, unit, least);
 }
 
-std::vector<Tick> Axis::linear_ticks(int wanted, double unit) const {
+std::vector<Tick> Axis::linear_ticks(int wanted, double unit, double least) const {
     const double low = low_ / unit, high = high_ / unit;
-    const double distance = round_distance((high - low) / wanted);
+    const double distance = round_distance(std::max((high - low) / wanted, least));
     std::vector<Tick> ticks;
     for (auto i = static_cast<std::int64_t>(std::ceil(low / distance - 1e-9)); ticks.size() < 32; ++i) {
         const double value = static_cast<double>(i) * distance;
         if (value > high + distance * 1e-9) break;
-        // Digits enough to tell neighbours apart.
-        const int digits = 1 + static_cast<int>(std::max(
-                                   0.0, std::floor(std::log10(std::max(std::abs(value), distance) / distance) + 1e-9)));
+        const int digits = std::max(1, power_of_ten(value) - power_of_ten(distance) + 1);  // enough to differ
         ticks.push_back({value * unit, figure_text(value, digits)});
     }
     return ticks;
@@ -115,7 +118,7 @@ std::vector<Tick> Axis::logarithmic_ticks() const {
         }
     }
     if (ticks.size() >= 2) return ticks;
-    return Axis(low_, high_, false).linear_ticks(4, 1);
+    return Axis(low_, high_, false).linear_ticks(4, 1, 0);
 }
 
 }  // namespace causeway::report

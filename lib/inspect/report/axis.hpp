@@ -23,12 +23,13 @@ class Axis {
     /// Where a value lies: 0 at the low end, 1 at the high one; values outside are moved to the ends.
     double at(double value) const;
     bool is_logarithmic() const { return logarithmic_; }
-    /// About `wanted` round values with labels such as "20 k" or "1.5e-4". Each is divided by `unit` for its label.
-    std::vector<Tick> ticks(int wanted, double unit = 1) const;
+    /// About `wanted` round values with labels such as "20 k" or "1.5e-4". Each is divided by `unit` for its label,
+    /// and they are at least `least` units apart.
+    std::vector<Tick> ticks(int wanted, double unit = 1, double least = 0) const;
 
   private:
     Axis(double low, double high, bool logarithmic) : low_(low), high_(high), logarithmic_(logarithmic) {}
-    std::vector<Tick> linear_ticks(int wanted, double unit) const;
+    std::vector<Tick> linear_ticks(int wanted, double unit, double least) const;
     std::vector<Tick> logarithmic_ticks() const;
 
     double low_, high_;

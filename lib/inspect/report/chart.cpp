@@ -14,7 +14,7 @@ namespace causeway::report {
 namespace {
 
 // The plot in its picture, in units of the view box.
-constexpr double width = 480, height = 250, left = 58, right = 468, top = 12, bottom = 212;
+constexpr double width = 480, height = 250, left = 58, right = 458, top = 12, bottom = 212;
 constexpr std::size_t most_points = 300;
 
 /// A series with what is drawn of it.
@@ -45,13 +45,14 @@ std::vector<Drawn> prepared(std::span<const Series> series) {
     return drawn;
 }
 
+/// Of steps and time; a single point gets some room.
 Along along(const char* name, double (*of)(const Point&), const std::vector<Drawn>& drawn) {
     double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
     for (const Drawn& one : drawn) {
         low = std::min(low, of(one.points.front()));
         high = std::max(high, of(one.points.back()));
     }
-    return {name, of, Axis::exact(low, high)};
+    return {name, of, high > low ? Axis::exact(low, high) : Axis::exact(low - 1, high + 1)};
 }
 
 Axis upwards(const ChartSpec& spec, const std::vector<Drawn>& drawn) {
@@ -94,9 +95,10 @@ std::string y_axis(const Axis& axis, std::string_view unit) {
 }
 
 /// Ticks and name of one axis below; values along are divided by `unit`.
-std::string x_axis(const Axis& axis, std::string_view axis_class, std::string_view name, double unit) {
+std::string x_axis(const Axis& axis, std::string_view axis_class, std::string_view name, double unit,
+                   double least = 0) {
     std::string out = fmt::format("<g class=\"grid {}\">", axis_class);
-    for (const Tick& tick : axis.ticks(5, unit)) {
+    for (const Tick& tick : axis.ticks(5, unit, least)) {
         const double x = left + axis.at(tick.value) * (right - left);
         out += fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x, bottom, bottom + 4);
         out += label(x, bottom + 18, "middle", tick.label);
@@ -118,7 +120,7 @@ std::string x_axes(const std::array<Along, 2>& ways, const std::vector<Drawn>& d
     double end = 0;
     for (const Drawn& one : drawn) end = std::max(end, one.points.back().seconds);
     const TimeUnit unit = time_unit(end);
-    std::string out = x_axis(ways[0].axis, "x-step", "step", 1);
+    std::string out = x_axis(ways[0].axis, "x-step", "step", 1, 1);
     if (tokens_per_step > 0) out += x_axis(ways[0].axis, "x-tokens", "tokens", 1 / tokens_per_step);
     return out + x_axis(ways[1].axis, "x-time", unit.name, unit.seconds);
 }
@@ -172,8 +174,8 @@ std::string marks(const ChartSpec& spec, const Along& steps) {
     std::string out;
     for (const std::int64_t step : spec.marked_steps) {
         const double x = steps.x({.step = static_cast<double>(step)});
-        out += fmt::format("<path class=\"mark\" d=\"M{:.1f} {}l-4 7h8z\"><title>{} {}</title></path>", x, bottom - 7,
-                           html_text(spec.mark_name), step);
+        out += fmt::format("<path class=\"mark\" d=\"M{:.1f} {}l-4 7h8z\"><title>step {}: {}</title></path>", x,
+                           bottom - 7, step, html_text(spec.mark_name));
     }
     return out.empty() ? out : "<g class=\"by-step\">" + out + "</g>";
 }

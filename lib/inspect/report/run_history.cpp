@@ -82,7 +82,15 @@ void RunHistory::add_line(std::string_view line) {
         if (value && std::isfinite(*value)) curve.add(static_cast<double>(steps), seconds, *value);
         return value;
     };
-    const auto loss_found = add(loss, "loss"), norm_found = add(grad_norm, "grad_norm");
+    const auto updated = object.find("updated");
+    const bool idle = updated != object.end() && updated->is_boolean() && !updated->get<bool>();
+    if (idle || is_set(object, "skipped")) skipped.add(steps);
+    // Where no target counted, loss and norm are 0 and mean nothing.
+    const auto add_counted = [&](Curve& curve, const char* key) {
+        const std::optional<double> value = number(object, key);
+        return idle && value && std::isfinite(*value) ? std::nullopt : add(curve, key);
+    };
+    const auto loss_found = add_counted(loss, "loss"), norm_found = add_counted(grad_norm, "grad_norm");
     const auto is_wrong = [](const std::optional<double>& value) { return value && !std::isfinite(*value); };
     if (is_wrong(loss_found) || is_wrong(norm_found)) not_finite.add(steps);
     if (loss_found) last_loss = *loss_found;
@@ -98,9 +106,6 @@ void RunHistory::add_line(std::string_view line) {
             best_step = steps;
         }
     }
-    const auto updated = object.find("updated");
-    const bool idle = updated != object.end() && updated->is_boolean() && !updated->get<bool>();
-    if (idle || is_set(object, "skipped")) skipped.add(steps);
     if (auto found = matrix(object, "expert_load"); !found.empty()) {
         double least = 1, most = 0;
         for (const auto& layer : found) {

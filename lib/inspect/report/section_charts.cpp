@@ -24,7 +24,7 @@ std::string loss_chart(const RunHistory& history, double tokens) {
     spec.unit = "nats a token";
     spec.may_be_logarithmic = true;
     spec.marked_steps = marked;
-    spec.mark_name = "nothing learned at step";
+    spec.mark_name = "not finite, or nothing learned";
     const std::array<Series, 2> series{Series{"training", &history.loss, 1, true, false},
                                        Series{"validation", &history.validation, 2, false, true}};
     return chart(spec, series, tokens);

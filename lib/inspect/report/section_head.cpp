@@ -52,7 +52,7 @@ StateWords state_words(const RunRecords& records) {
 std::vector<Fact> first_facts(const RunRecords& records) {
     const RunHistory& history = records.history;
     const std::int64_t most = records.config.train.max_steps;
-    std::vector<Fact> facts{{"steps", fmt::format("{} of {}", count_text(history.steps), count_text(most))}};
+    std::vector<Fact> facts{{fmt::format("steps, of {}", count_text(most)), count_text(history.steps)}};
     if (history.steps == 0) return facts;
     facts.push_back({"training loss", loss_text(history.last_loss)});
     if (history.last_validation) facts.push_back({"validation loss", loss_text(*history.last_validation)});
