@@ -21,7 +21,7 @@ endif()
 configure_package_config_file(cmake/causeway-config.cmake.in causeway-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(causeway-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/causeway-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/causeway-config-version.cmake
-        DESTINATION ${package_dir})
+        cmake/FindPCRE2.cmake cmake/Findutf8proc.cmake DESTINATION ${package_dir})
 
 # The prefix as seen from the .pc file, so that it stays right when the tree is moved.
 file(RELATIVE_PATH CAUSEWAY_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)

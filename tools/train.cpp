@@ -250,9 +250,9 @@ int run_train(const Arguments& arguments) {
     MemoryUse memory;
     memory.available = available_memory();
     train::TrainerOptions options;
-    TrainSamples::prepare(config, options);
+    TrainSamples samples(config, options);
     train::Trainer trainer(config, std::move(options));
-    TrainSamples samples(trainer);
+    samples.attach(trainer);
     load_start(arguments, trainer);
     const std::size_t model = trainer.runtime().memory_bytes();
     memory.watching = check_watch_memory(trainer, arguments.watch, model, memory.available);

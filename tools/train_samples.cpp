@@ -3,55 +3,59 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "text.hpp"
+#include "causeway/error.hpp"
 
 namespace causeway::cli {
 namespace {
 
-std::vector<std::int32_t> prompt_of(const Config& config) {
-    return tokens_of(&config.train.sample_prompt, nullptr, "train.sample_prompt");
-}
-
-infer::DecoderOptions decoder_options(const Config& config) {
-    constexpr std::int64_t most_at_once = 512, least = 16;
-    const auto prompt = static_cast<std::int64_t>(prompt_of(config).size());
+infer::DecoderOptions decoder_options(const Config& config, std::size_t prompt_size) {
+    constexpr std::int64_t least_at_once = 16, most_at_once = 512;
+    const auto prompt = static_cast<std::int64_t>(prompt_size);
     infer::DecoderOptions options;
     options.capacity = std::min(config.model.max_position_embeddings, prompt + config.train.sample_tokens);
-    options.chunk = std::clamp(prompt, least, most_at_once);
+    options.chunk = std::clamp(prompt, least_at_once, most_at_once);
     return options;
 }
 
 }  // namespace
 
-void TrainSamples::prepare(const Config& config, train::TrainerOptions& options) {
+TrainSamples::TrainSamples(const Config& config, train::TrainerOptions& options) : config_(config) {
     if (config.train.sample_every == 0) return;
-    options.companions = [&config](SharedLayout& layout) {
-        return infer::decoder_plans(config, decoder_options(config), layout);
-    };
+    tokenizer_ = open_tokenizer(config.data.tokenizer);
+    tokenizer_->encode(config.train.sample_prompt, prompt_);
+    if (prompt_.empty()) throw DataError("train.sample_prompt: has no tokens, expected at least one");
+    decoder_ = decoder_options(config, prompt_.size());
+    options.companions = [this](SharedLayout& layout) { return infer::decoder_plans(config_, decoder_, layout); };
 }
 
-TrainSamples::TrainSamples(train::Trainer& trainer) : trainer_(trainer) {
-    const Config& config = trainer.config();
-    if (config.train.sample_every == 0) return;
-    prompt_ = prompt_of(config);
-    generator_.emplace(config, decoder_options(config), trainer.runtime());
+void TrainSamples::attach(train::Trainer& trainer) {
+    if (config_.train.sample_every == 0) return;
+    generator_.emplace(config_, decoder_, trainer.runtime());
     generator_->check_prompt(prompt_);
 }
 
 std::optional<std::string> TrainSamples::after_step(std::int64_t step) {
-    const TrainConfig& train = trainer_.config().train;
+    const TrainConfig& train = config_.train;
     if (!generator_ || step % train.sample_every != 0) return std::nullopt;
     infer::GenerationOptions options;
     options.max_new_tokens = train.sample_tokens;
-    options.token_text = byte_text;
     options.sampling.seed = train.seed;
     options.first_sequence = static_cast<std::uint64_t>(step);
     generator_->refresh();
-    const infer::Continuation sample = generator_->generate(std::span(&prompt_, 1), options).front();
-    const nlohmann::ordered_json line{
-        {"step", step}, {"prompt", train.sample_prompt}, {"text", sample.text}, {"ids", sample.tokens}};
+    const std::vector<std::int32_t> tokens = generator_->generate(prompt_, options);
+    std::string text = text_of(tokens);
+    const nlohmann::ordered_json line{{"step", step}, {"prompt", train.sample_prompt}, {"text", text}, {"ids", tokens}};
     if (lines_) lines_->write(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    return sample.text;
+    return text;
+}
+
+/// A vocabulary may have more ids than the tokenizer has tokens.
+std::string TrainSamples::text_of(const std::vector<std::int32_t>& tokens) const {
+    std::string text;
+    for (const std::int32_t token : tokens) {
+        text += token < tokenizer_->vocab_size() ? tokenizer_->token_bytes(token) : "\xEF\xBF\xBD";
+    }
+    return text;
 }
 
 }  // namespace causeway::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "config/config.hpp"
 #include "infer/generator.hpp"
 #include "io/line_writer.hpp"
+#include "io/tokenizer/tokenizer.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway::cli {
@@ -17,11 +19,12 @@ namespace causeway::cli {
 /// and checked before the first step. Training's results do not change by a bit.
 class TrainSamples {
   public:
-    /// Asks the trainer that will be made for what samples need; nothing when the config wants none.
-    static void prepare(const Config& config, train::TrainerOptions& options);
+    /// Asks the trainer that is to be made of this config and these options for what samples need; nothing when the
+    /// config wants none. Throws IoError for the tokenizer, DataError for a prompt that has no tokens.
+    TrainSamples(const Config& config, train::TrainerOptions& options);
 
-    /// For a trainer made with such options. Throws DataError for a prompt that is empty or outside the vocabulary.
-    explicit TrainSamples(train::Trainer& trainer);
+    /// To be called with that trainer. Throws DataError for a prompt outside the vocabulary.
+    void attach(train::Trainer& trainer);
 
     /// Begins samples.jsonl, or goes on with it. Throws IoError.
     void open(const std::string& path, LineWriter::Mode mode) { lines_.emplace(path, mode); }
@@ -31,8 +34,12 @@ class TrainSamples {
     std::optional<std::string> after_step(std::int64_t step);
 
   private:
-    train::Trainer& trainer_;
+    std::string text_of(const std::vector<std::int32_t>& tokens) const;
+
+    Config config_;
+    std::shared_ptr<const Tokenizer> tokenizer_;
     std::vector<std::int32_t> prompt_;
+    infer::DecoderOptions decoder_;
     std::optional<infer::Generator> generator_;  ///< none: no samples are wanted
     std::optional<LineWriter> lines_;
 };
