@@ -46,7 +46,7 @@ std::string figure_text(double value, int digits) {
     const double size = std::abs(value);
     if (value == 0) return "0";
     if (size < 1e-3) {
-        const std::string text = fmt::format("{:.{}e}", value, std::max(0, digits - 2));  // 3.00e-04
+        const std::string text = fmt::format("{:.{}e}", value, std::max(0, digits - 1));
         const std::size_t e = text.find('e');
         return fmt::format("{}e{}", without_trailing_zeros(text.substr(0, e)), std::stoi(text.substr(e + 1)));
     }
