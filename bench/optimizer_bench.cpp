@@ -33,6 +33,26 @@ void add_adamw(const char* size, std::int64_t n) {
     });
 }
 
+/// Reads parameter, gradient and momentum, writes all but the gradient.
+void add_sgd(const char* size, std::int64_t n) {
+    const auto elements = static_cast<double>(n);
+    add_case(fmt::format("sgd/f32/{}", size), {.flops = 7 * elements, .bytes = 20 * elements}, [n] {
+        auto param = random_floats(n, 1), grad = random_floats(n, 2), m = zero_floats(n);
+        return [=]() mutable {
+            kernels::SgdArgs<float> args;
+            args.param = param.data();
+            args.grad = grad.data();
+            args.m = m.data();
+            args.learning_rate = 1e-4;
+            args.momentum = 0.9;
+            args.weight_decay = 0.01;
+            run_tiles(ceil_div(n, piece), [&](std::int64_t begin, std::int64_t end) {
+                kernels().optimizer.sgd(args, begin * piece, std::min(n, end * piece));
+            });
+        };
+    });
+}
+
 void add_square_sum(const char* size, std::int64_t n) {
     const auto elements = static_cast<double>(n);
     const Work work{.flops = 2 * elements, .bytes = 4 * elements, .stream = Stream::read};
@@ -74,6 +94,7 @@ void add_update() {
 void register_optimizer() {
     add_adamw("20M", 20'000'000);
     add_adamw("64K", 1 << 16);
+    add_sgd("20M", 20'000'000);
     add_update();
     add_square_sum("20M", 20'000'000);
     add_square_sum("64K", 1 << 16);

@@ -11,6 +11,8 @@ find_package(fmt REQUIRED)
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_package(PCRE2 REQUIRED)
 find_package(utf8proc REQUIRED)
+# Debian's package has no CMake files; its header is all that is used.
+find_path(CAUSEWAY_XXHASH_INCLUDE xxhash.h REQUIRED)
 if(CAUSEWAY_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
 endif()

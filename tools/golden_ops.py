@@ -226,7 +226,31 @@ def clip(rng):
             case("B21 huge", [[1e20] * 60, [1e20] * 40], 1.0)]
 
 
-OPS = (layernorm, gelu, softmax, attention, cross_entropy, adamw, clip, attention_variants)
+def sgd(rng):
+    """Each step's gradient, and parameter and momentum buffer after it; without momentum there is no buffer."""
+    def case(name, w, steps, lr, momentum=0.0, weight_decay=0.0):
+        w = torch.tensor(w, dtype=torch.float64, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=lr, momentum=momentum, weight_decay=weight_decay)
+        out = dict(name=name, learning_rate=lr, momentum=momentum, weight_decay=weight_decay, w=flat(w), steps=[])
+        for gradient in steps:
+            w.grad = torch.tensor(gradient, dtype=torch.float64)
+            optimizer.step()
+            buffer = optimizer.state[w].get("momentum_buffer") if momentum > 0 else None
+            out["steps"].append(dict(gradient=gradient, w=flat(w), m=flat(buffer) if buffer is not None else []))
+        return out
+
+    def random_steps(size, count):
+        return [flat(draw(rng, size)) for _ in range(count)]
+
+    return [case("plain", flat(draw(rng, 17)), random_steps(17, 3), 0.1),
+            case("decay alone", [1.0, -2.0, 0.5], [[0.0] * 3], 1e-3, weight_decay=0.1),
+            case("plain with decay", flat(draw(rng, 19)), random_steps(19, 5), 0.05, weight_decay=0.1),
+            case("ten steps with momentum", flat(draw(rng, 16)), random_steps(16, 10), 1e-2, momentum=0.9),
+            case("ten steps with momentum and decay", flat(draw(rng, 35)), random_steps(35, 10), 2e-2, momentum=0.75,
+                 weight_decay=0.05)]
+
+
+OPS = (layernorm, gelu, softmax, attention, cross_entropy, adamw, clip, attention_variants, sgd)
 
 
 def assert_known_values(files):
@@ -240,6 +264,7 @@ def assert_known_values(files):
     np.testing.assert_allclose(of("gelu", "gelu_new")["y"][2], 0.8411920, atol=1e-7)
     np.testing.assert_allclose(of("adamw", "B36 decay alone")["steps"][0]["w"], [0.9999, -1.9998, 0.49995], rtol=1e-12)
     np.testing.assert_allclose(of("adamw", "B37")["steps"][0]["w"], [0.9989, 0.9994], rtol=1e-8)
+    np.testing.assert_allclose(of("sgd", "decay alone")["steps"][0]["w"], [0.9999, -1.9998, 0.49995], rtol=1e-12)
     np.testing.assert_allclose(of("cross_entropy", "B20 bytes")["loss_sum"], math.log(256.0), rtol=1e-12)
     np.testing.assert_allclose(of("clip", "B21 huge")["norm"], 1e21, rtol=1e-12)
     np.testing.assert_allclose(of("clip", "B21 huge")["clipped"][1], 0.1, rtol=1e-12)

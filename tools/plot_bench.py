@@ -137,7 +137,7 @@ GROUPS = [
     (r"gemm|lm_head", "matrix products", RED, "s"),
     (r"attention", "attention", GREEN, "^"),
     (r"layernorm|rmsnorm", "norms", ORANGE, "D"),
-    (r"adamw|square_sum", "optimizer", PURPLE, "v"),
+    (r"adamw|sgd|square_sum", "optimizer", PURPLE, "v"),
     (r"", "elementwise, loss", SKY, "P"),
 ]
 

@@ -9,7 +9,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Names separated by | are the same thing under the names of different releases; the first that exists is taken.
-packages=(g++ cmake ninja-build libxsimd-dev libtbb-dev nlohmann-json3-dev libfmt-dev libcli11-dev libpcre2-dev libutf8proc-dev
+packages=(g++ cmake ninja-build libxsimd-dev libtbb-dev nlohmann-json3-dev libfmt-dev libxxhash-dev libcli11-dev libpcre2-dev libutf8proc-dev
     'libcatch2-dev|catch2' libbenchmark-dev bible-kjv 'pkgconf|pkg-config')
 # Installed where the distribution has them.
 optional=()

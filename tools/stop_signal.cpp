@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 
@@ -12,7 +13,11 @@ std::atomic<bool> stop{false};
 volatile std::sig_atomic_t received = 0;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
 
-constexpr std::array handled{SIGINT, SIGTERM};
+struct Handled {
+    int number;
+    const char* name;
+};
+constexpr std::array handled{Handled{SIGINT, "SIGINT"}, Handled{SIGTERM, "SIGTERM"}, Handled{SIGHUP, "SIGHUP"}};
 
 extern "C" void on_signal(int number) {
     if (received != 0) _exit(128 + number);
@@ -20,12 +25,20 @@ extern "C" void on_signal(int number) {
     stop.store(true, std::memory_order_relaxed);
 }
 
+/// SIGHUP stays ignored where it is: that is what nohup asks for.
+bool is_wanted(int number) {
+    struct sigaction now {};
+    return number != SIGHUP || sigaction(number, nullptr, &now) != 0 || now.sa_handler != SIG_IGN;
+}
+
 void set_handlers(void (*handler)(int)) {
     struct sigaction action {};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (const int number : handled) sigaction(number, &action, nullptr);
+    for (const Handled& signal : handled) {
+        if (is_wanted(signal.number)) sigaction(signal.number, &action, nullptr);
+    }
 }
 
 }  // namespace
@@ -41,6 +54,10 @@ StopSignal::~StopSignal() { set_handlers(SIG_DFL); }
 const std::atomic<bool>& StopSignal::flag() const { return stop; }
 void StopSignal::request() { stop = true; }
 int StopSignal::number() const { return received; }
-const char* StopSignal::name() const { return received == SIGTERM ? "SIGTERM" : "SIGINT"; }
+const char* StopSignal::name() const {
+    const int number = received;
+    const auto* const found = std::ranges::find(handled, number, &Handled::number);
+    return found == handled.end() ? "" : found->name;
+}
 
 }  // namespace causeway::cli

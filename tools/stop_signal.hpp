@@ -4,8 +4,8 @@
 
 namespace causeway::cli {
 
-/// While it lives, the first SIGINT (Ctrl-C) or SIGTERM sets a flag, so that the work can end in order; the second ends
-/// the process at once with exit code 128 + its number. One at a time.
+/// While it lives, the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (a terminal that is gone) sets a flag, so that the work
+/// can end in order; the second ends the process at once with exit code 128 + its number. One at a time.
 class StopSignal {
   public:
     StopSignal();
@@ -18,7 +18,7 @@ class StopSignal {
     void request();
     /// The number of the signal that came, 0 for none.
     int number() const;
-    /// "SIGINT", "SIGTERM"
+    /// "SIGINT", "SIGTERM", "SIGHUP"; empty when none came
     const char* name() const;
 };
 

@@ -10,7 +10,10 @@
 
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
+#include "io/atomic_folder.hpp"
 #include "io/mapped_file.hpp"
+#include "io/temporary_name.hpp"
+#include "train/run_checkpoints.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -45,6 +48,7 @@ bool is_resolved_config(const std::string& path) {
 std::string file_to_keep(const RunFolder& run) {
     std::error_code ignored;
     if (fs::exists(run.parameters(), ignored)) return run.parameters();
+    if (!train::list_checkpoints(run).empty()) return run.checkpoints();
     if (fs::exists(run.metrics(), ignored) && !fs::is_empty(run.metrics(), ignored)) return run.metrics();
     return fs::exists(run.config(), ignored) && !is_resolved_config(run.config()) ? run.config() : "";
 }
@@ -58,9 +62,13 @@ void check_folder(const RunFolder& run, bool overwrite) {
     if (overwrite) return;
     const std::string file = file_to_keep(run);
     if (file.empty()) return;
-    throw IoError(fmt::format("{}: holds a run already ({}); --overwrite replaces it, or choose another --out",
-                              run.folder, fs::path(file).filename().string()));
+    throw IoError(
+        fmt::format("{}: holds a run already ({}); --resume {} goes on with it, --overwrite replaces it, or "
+                    "choose another --out",
+                    run.folder, fs::path(file).filename().string(), run.folder));
 }
+
+}  // namespace
 
 void check_trace(const TrainFiles& files, const Config& config) {
     if (files.trace.empty()) return;
@@ -78,22 +86,25 @@ void check_trace(const TrainFiles& files, const Config& config) {
     if (!config.data.is_task()) refuse(config.data.path, "the data");
 }
 
-}  // namespace
-
 void check_files(const TrainFiles& files, const Config& config) {
     check_folder(files.run, files.overwrite);
     check_trace(files, config);
 }
 
-void begin_run(const TrainFiles& files, const Config& config) {
-    std::error_code error;
-    fs::create_directories(files.run.folder, error);
-    if (error) throw IoError(fmt::format("{}: cannot make the folder: {}", files.run.folder, error.message()));
+FolderLock empty_folder(const TrainFiles& files) {
+    make_folder(files.run.folder);
+    FolderLock lock(files.run.folder);
+    check_folder(files.run, files.overwrite);  // another run may have begun and ended meanwhile
     if (!files.trace.empty()) check_can_write(files.trace);
-    remove_abandoned_files(files.run.folder);
-    for (const std::string& file : files_of(files.run)) fs::remove(file, error);
+    check_can_write(files.run.config());
+    remove_abandoned(files.run.folder);
+    std::error_code ignored;
+    for (const std::string& file : files_of(files.run)) fs::remove(file, ignored);
     remove_events(files.run);
-    write_text_atomically(files.run.config(), to_json(config));
+    if (fs::exists(files.run.checkpoints(), ignored)) remove_folder(files.run.checkpoints());
+    return lock;
 }
+
+void write_config(const RunFolder& run, const Config& config) { write_text_atomically(run.config(), to_json(config)); }
 
 }  // namespace causeway::cli

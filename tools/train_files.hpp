@@ -3,6 +3,7 @@
 #include <string>
 
 #include "config/config.hpp"
+#include "io/folder_lock.hpp"
 #include "io/run_folder.hpp"
 
 namespace causeway::cli {
@@ -19,9 +20,15 @@ struct TrainFiles {
 /// of the run, its config or its data. Touches nothing.
 void check_files(const TrainFiles& files, const Config& config);
 
-/// Makes the folder, empty of an older run and of what processes that are gone left unfinished, with the config of this
-/// one. What is to be written at the end must be writable now: throws IoError when it is not, the older run still
-/// there.
-void begin_run(const TrainFiles& files, const Config& config);
+/// Throws IoError for a trace that would replace a file of the run, its config or its data, or is a folder.
+void check_trace(const TrainFiles& files, const Config& config);
+
+/// Makes the folder, locked, empty of an older run and of what processes that are gone left unfinished. What is to be
+/// written at the end must be writable now: throws IoError when it is not, or when another process trains there, the
+/// older run still there.
+FolderLock empty_folder(const TrainFiles& files);
+
+/// Puts the config of the run into its folder. Throws IoError.
+void write_config(const RunFolder& run, const Config& config);
 
 }  // namespace causeway::cli

@@ -36,6 +36,7 @@ std::string duration_text(double seconds) {
 void TrainProgress::show(const train::Progress& progress) {
     count(progress.step);
     if (progress.validation) validation_loss_ = progress.validation->loss;
+    elapsed_seconds_ = progress.elapsed_seconds;
     seconds_per_step_ = progress.elapsed_seconds / static_cast<double>(progress.step.step);
     show_step(progress);
     const std::string lines = stay_lines(progress);
@@ -51,7 +52,7 @@ void TrainProgress::count(const train::StepReport& step) {
 }
 
 void TrainProgress::show_step(const train::Progress& progress) {
-    if (!is_due(progress.step)) return;
+    if (!is_due(progress)) return;
     if (!terminal_) return print(step_line(progress.step) + "\n");
     // Carriage return, the line, erase to the end.
     const auto width = static_cast<std::size_t>(std::max(1, terminal_width() - 1));
@@ -60,9 +61,9 @@ void TrainProgress::show_step(const train::Progress& progress) {
     drawn_ = true;
 }
 
-bool TrainProgress::is_due(const train::StepReport& step) {
-    const bool end = step.step == 1 || step.step == facts_.max_steps;
-    if (!terminal_) return end || step.step % facts_.log_every == 0;
+bool TrainProgress::is_due(const train::Progress& progress) {
+    const bool end = progress.step.step == 1 || progress.ended_by;
+    if (!terminal_) return end || progress.step.step % facts_.log_every == 0;
     const auto now = Clock::now();
     if (!end && now - last_drawn_ < redraw_interval) return false;
     last_drawn_ = now;
@@ -74,18 +75,30 @@ double TrainProgress::mfu() const {
     return facts_.peak_flops_per_second > 0 ? flops_per_second / facts_.peak_flops_per_second : 0;
 }
 
+/// By the steps that are left, the time that is left, or whichever ends first.
 double TrainProgress::seconds_left(const train::StepReport& step) const {
-    return static_cast<double>(facts_.max_steps - step.step) * seconds_per_step_;
+    const double by_time = facts_.max_seconds - elapsed_seconds_;
+    if (facts_.max_steps == 0) return by_time;
+    const double by_steps = static_cast<double>(facts_.max_steps - step.step) * seconds_per_step_;
+    return facts_.max_seconds > 0 ? std::min(by_steps, by_time) : by_steps;
+}
+
+std::string TrainProgress::step_text(const train::StepReport& step) const {
+    if (facts_.max_steps == 0) return fmt::format("step {}", step.step);
+    return fmt::format("step {}/{}", with_width(step.step, facts_.max_steps), facts_.max_steps);
 }
 
 std::string TrainProgress::step_line(const train::StepReport& step) const {
-    std::string line = fmt::format("step {}/{} | loss {:.4f} | lr {:.2e} | norm {:.3f} | {:.0f} tok/s",
-                                   with_width(step.step, facts_.max_steps), facts_.max_steps, step.loss,
-                                   step.learning_rate, step.grad_norm, tokens_ / seconds_);
+    std::string line = fmt::format("{} | loss {:.4f} | lr {:.2e} | norm {:.3f} | {:.0f} tok/s", step_text(step),
+                                   step.loss, step.learning_rate, step.grad_norm, tokens_ / seconds_);
     if (facts_.peak_flops_per_second > 0) line += fmt::format(" | mfu {:.1f}%", 100 * mfu());
     line += fmt::format(" | eta {}", duration_text(seconds_left(step)));
     if (step.experts) line += experts_text(*step.experts);
-    if (!step.updated) line += " | no target counted, nothing learned";
+    if (step.fault != train::StepFault::none) {
+        line += fmt::format(" | left out: {}", to_string(step.fault));
+    } else if (!step.updated) {
+        line += " | no target counted, nothing learned";
+    }
     return line;
 }
 
@@ -95,7 +108,7 @@ std::string TrainProgress::short_line(const train::StepReport& step, std::size_t
         int rank;  ///< what is left out first has the highest
     };
     std::vector<Part> parts;
-    parts.push_back({fmt::format("step {}/{}", with_width(step.step, facts_.max_steps), facts_.max_steps), 0});
+    parts.push_back({step_text(step), 0});
     parts.push_back({fmt::format("loss {:.4f}", step.loss), 1});
     if (validation_loss_) parts.push_back({fmt::format("val {:.4f}", *validation_loss_), 3});
     parts.push_back({fmt::format("lr {:.1e}", step.learning_rate), 5});
@@ -118,8 +131,7 @@ std::string TrainProgress::short_line(const train::StepReport& step, std::size_t
 
 /// The validation and the end of an epoch, a line each.
 std::string TrainProgress::stay_lines(const train::Progress& progress) const {
-    const std::string head =
-        fmt::format("step {}/{} |", with_width(progress.step.step, facts_.max_steps), facts_.max_steps);
+    const std::string head = step_text(progress.step) + " |";
     const char* bold = colour_ ? "\x1b[1m" : "";
     const char* plain = colour_ ? "\x1b[0m" : "";
     std::string lines;
@@ -129,7 +141,9 @@ std::string TrainProgress::stay_lines(const train::Progress& progress) const {
     }
     if (progress.validation) {
         const train::Evaluation& validation = *progress.validation;
-        lines += fmt::format("{} val loss {}{:.4f}{}", head, bold, validation.loss, plain);
+        lines += fmt::format("{} val loss {}{:.4f}{} | perplexity {:.4g}", head, bold, validation.loss, plain,
+                             validation.perplexity());
+        if (validation.bits_per_byte) lines += fmt::format(" | {:.4f} bits/byte", *validation.bits_per_byte);
         if (validation.accuracy) lines += fmt::format(" | accuracy {:.2f}%", 100 * *validation.accuracy);
         lines += fmt::format(" | {} targets in {:.1f} s\n", validation.valid_tokens, validation.seconds);
     }

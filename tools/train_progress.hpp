@@ -11,7 +11,8 @@ namespace causeway::cli {
 
 /// What does not change during a run, for the display.
 struct RunFacts {
-    std::int64_t max_steps = 0;
+    std::int64_t max_steps = 0;  ///< 0: unknown
+    double max_seconds = 0;      ///< 0: no such limit
     std::int64_t log_every = 1;
     double flops_per_step = 0;
     double peak_flops_per_second = 0;  ///< measured, of all threads; 0: unknown
@@ -40,7 +41,8 @@ class TrainProgress {
     double mfu() const;  ///< model FLOPs utilisation: share of the measured peak
     double seconds_left(const train::StepReport& step) const;
     std::string stay_lines(const train::Progress& progress) const;
-    bool is_due(const train::StepReport& step);
+    std::string step_text(const train::StepReport& step) const;
+    bool is_due(const train::Progress& progress);
 
     RunFacts facts_;
     bool terminal_;
@@ -50,6 +52,7 @@ class TrainProgress {
     double tokens_ = 0, seconds_ = 0, steps_ = 0;  ///< since the last line, or faded, for the rates
     std::optional<double> validation_loss_;        ///< the latest
     double seconds_per_step_ = 0;                  ///< of the whole run so far, validation included
+    double elapsed_seconds_ = 0;
 };
 
 /// "1:02:03", "4:05"

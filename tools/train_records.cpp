@@ -9,7 +9,6 @@
 #include "causeway/error.hpp"
 #include "causeway/version.hpp"
 #include "io/atomic_file.hpp"
-#include "io/step_lines.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -32,6 +31,7 @@ report::RunCard card_of(train::Trainer& trainer, double peak) {
     card.flops_per_step = trainer.flops_per_step();
     card.plan_steps = static_cast<std::int64_t>(plan.steps.size());
     card.plan_groups = static_cast<std::int64_t>(plan.groups.size());
+    card.planned_steps = trainer.step_limit().steps.value_or(0);
     card.tokens_per_step = train.batch_size * train.sequence_length * train.gradient_accumulation_steps;
     return card;
 }
@@ -69,8 +69,7 @@ TrainRecords::TrainRecords(train::Trainer& trainer, TrainSamples& samples, const
     card_.sessions = sessions(run, done);
     write_card();
     if (train.sample_every > 0) {
-        cut_lines_after(run.samples(), done);
-        samples_.open(run.samples(), done > 0 ? LineWriter::Mode::append : LineWriter::Mode::truncate);
+        samples_.open(run.samples(), done);
     }
     if (train.tensorboard) events_.emplace(run.events());
     if (train.report) {
@@ -85,6 +84,13 @@ std::string TrainRecords::after_step(const train::Progress& progress) {
     attempt("samples.jsonl", trouble, [&] { sample = samples_.after_step(progress.step.step); });
     if (events_) attempt("tensorboard", trouble, [&] { write_events(progress, sample); });
     if (report_) attempt("report.html", trouble, [&] { report_->write_when_due(progress.validation || sample); });
+    return trouble;
+}
+
+std::string TrainRecords::roll_back(std::int64_t step) {
+    std::string trouble;
+    attempt("samples.jsonl", trouble, [&] { samples_.cut_after(step); });
+    if (report_) report_->forget();
     return trouble;
 }
 
@@ -117,7 +123,13 @@ void TrainRecords::write_events(const train::Progress& progress, const std::opti
                                              {"learning_rate", step.learning_rate},
                                              {"grad_norm", step.grad_norm},
                                              {"tokens_per_second", static_cast<double>(step.tokens) / step.seconds}};
-    if (progress.validation) scalars.push_back({"val_loss", progress.validation->loss});
+    if (progress.validation) {
+        scalars.push_back({"val_loss", progress.validation->loss});
+        scalars.push_back({"val_perplexity", progress.validation->perplexity()});
+    }
+    if (progress.validation && progress.validation->bits_per_byte) {
+        scalars.push_back({"val_bits_per_byte", *progress.validation->bits_per_byte});
+    }
     if (progress.validation && progress.validation->accuracy) {
         scalars.push_back({"val_accuracy", *progress.validation->accuracy});
     }

@@ -25,7 +25,9 @@ class TrainRecords {
     /// After metrics.jsonl has the step's line. Returns what cannot be written, for the first time; empty: nothing to
     /// say.
     [[nodiscard]] std::string after_step(const train::Progress& progress);
-    /// When the run has ended, in words: "all 2000 steps", "SIGINT after step 12".
+    /// When the steps after that one were undone: what was recorded of them goes too.
+    [[nodiscard]] std::string roll_back(std::int64_t step);
+    /// When the run has ended, in words: "train.max_steps after 2000 steps", "SIGINT after 12 steps".
     [[nodiscard]] std::string end(report::RunState state, const std::string& why);
     /// True when something that was asked for could not be written.
     bool failed() const { return failed_; }

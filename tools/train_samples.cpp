@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "causeway/error.hpp"
+#include "io/step_lines.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -32,6 +33,18 @@ void TrainSamples::attach(train::Trainer& trainer) {
     if (config_.train.sample_every == 0) return;
     generator_.emplace(config_, decoder_, trainer.runtime());
     generator_->check_prompt(prompt_);
+}
+
+void TrainSamples::open(const std::string& path, std::int64_t step) {
+    if (step > 0) cut_lines_after(path, step);
+    lines_.emplace(path, step > 0 ? LineWriter::Mode::append : LineWriter::Mode::truncate);
+}
+
+void TrainSamples::cut_after(std::int64_t step) {
+    if (!lines_) return;
+    const std::string path = lines_->path();
+    cut_lines_after(path, step);  // makes another file of that name
+    lines_.emplace(path, LineWriter::Mode::append);
 }
 
 std::optional<std::string> TrainSamples::after_step(std::int64_t step) {

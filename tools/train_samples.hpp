@@ -26,8 +26,10 @@ class TrainSamples {
     /// To be called with that trainer. Throws DataError for a prompt outside the vocabulary.
     void attach(train::Trainer& trainer);
 
-    /// Begins samples.jsonl, or goes on with it. Throws IoError.
-    void open(const std::string& path, LineWriter::Mode mode) { lines_.emplace(path, mode); }
+    /// Begins samples.jsonl, or goes on with what is there up to a step that is not 0. Throws IoError.
+    void open(const std::string& path, std::int64_t step);
+    /// The samples of later steps go. Throws IoError.
+    void cut_after(std::int64_t step);
 
     /// The text of a sample when one is due after this step. Throws NumericError when the logits are not finite,
     /// IoError.

@@ -18,7 +18,7 @@ namespace {
 /// The first step is left out, unless there is no other.
 TimelineWindow window_of(const train::Trainer& trainer, std::int64_t steps) {
     const TrainConfig& train = trainer.config().train;
-    const std::int64_t left = train.max_steps - trainer.steps_done();
+    const std::int64_t left = trainer.step_limit().steps.value_or(steps + 1) - trainer.steps_done();
     TimelineWindow window;
     window.skip = left > 1 ? 1 : 0;
     window.count = std::min(steps, left - window.skip);

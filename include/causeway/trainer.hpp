@@ -21,14 +21,23 @@ struct StepReport {
     double grad_norm = 0;           ///< global L2 norm of the loss's gradient, before clipping
     std::int64_t valid_tokens = 0;  ///< targets that count
     double tokens_per_second = 0;   ///< drawing the batches included
-    bool updated = true;            ///< false: no target counted, nothing was learned; loss and norm are 0
+    bool updated = true;            ///< false: nothing was learned: no target counted, or the step was left out
+    std::string fault;              ///< why it was left out (train.on_non_finite, train.on_spike); mostly empty
 };
 
 /// What one pass over the validation data found.
 struct Evaluation {
-    double loss = 0;                 ///< mean cross-entropy in nats over all valid targets
-    std::int64_t valid_tokens = 0;   ///< targets that count
-    std::optional<double> accuracy;  ///< built-in tasks: share of scored positions predicted right, 0 to 1
+    double loss = 0;                      ///< mean cross-entropy in nats over all valid targets
+    std::int64_t valid_tokens = 0;        ///< targets that count
+    std::optional<double> accuracy;       ///< built-in tasks: share of scored positions predicted right, 0 to 1
+    std::optional<double> bits_per_byte;  ///< of text: the loss in bits, over the bytes that a target stands for
+};
+
+/// How a trainer came to go on with a run.
+struct Resumed {
+    std::int64_t step = 0;           ///< steps done
+    std::string checkpoint;          ///< the folder it goes on from
+    std::vector<std::string> notes;  ///< for people: damaged checkpoints passed over, changed fields, rounding
 };
 
 /// Trains the model of a program. No step allocates memory; the same program gives bit-identical results whatever the
@@ -48,11 +57,12 @@ class Trainer {
     Trainer& operator=(Trainer&& other) noexcept;
 
     /// One optimizer step: train.gradient_accumulation_steps micro-batches, then the update. Throws NumericError,
-    /// naming the step and the parameter, for a loss or gradient that is not finite, and DataError for a token outside
-    /// the vocabulary; the parameters are then as before the step.
+    /// naming the step, the op and the parameter, for a loss or gradient that is not finite (unless train.on_non_finite
+    /// says otherwise), and DataError for a token outside the vocabulary; the parameters are then as before the step.
     StepReport step();
 
-    /// Steps until train.max_steps are done or `on_step`, called after each, returns false. Returns the last report.
+    /// Steps until a limit of section "train" is reached (max_steps, max_epochs, max_tokens; max_time_s from this call
+    /// on) or `on_step`, called after each, returns false. Returns the last report.
     StepReport run(const std::function<bool(const StepReport&)>& on_step = {});
 
     /// Mean loss (and accuracy) over the whole validation data.
@@ -63,6 +73,23 @@ class Trainer {
     /// Writes config.json and model.safetensors into a folder, made if need be; each replaces an older one atomically.
     /// Throws IoError.
     void save(const std::string& folder);
+
+    /// Writes everything that is needed to go on exactly from here into `folder`/checkpoints/step_<number>, which
+    /// appears as a whole or not at all, and config.json and model.safetensors beside it, as save does. Keeps the
+    /// train.keep_checkpoints newest checkpoints, and the one that evaluate() found best. Takes no memory to speak of.
+    /// Throws IoError; older checkpoints are then as before.
+    ///
+    ///     causeway::Trainer first(program), second(program);
+    ///     for (int i = 0; i < 10; ++i) first.step();
+    ///     first.save_checkpoint("run");
+    ///     second.resume("run");  // both continue with the same bits
+    void save_checkpoint(const std::string& folder);
+
+    /// Goes on from the newest checkpoint in `folder` that is not damaged: parameters, optimizer and data position are
+    /// as they were, for any number of threads. Throws ConfigError for a field of the program that may not differ from
+    /// the run's (docs/resume.md), DataError when the data is another, IoError when there is no checkpoint or none is
+    /// good; nothing is changed then.
+    Resumed resume(const std::string& folder);
 
     /// Replaces the parameters by those of a run's folder, a folder from HuggingFace, a safetensors file (F32, F64, F16
     /// or BF16; names of any of these) or a .bin checkpoint of llm.c. Returns the names of tensors that the model has

@@ -4,6 +4,11 @@
 
 #include "api/program_impl.hpp"
 #include "causeway/error.hpp"
+#include "io/atomic_file.hpp"
+#include "io/run_folder.hpp"
+#include "train/resume.hpp"
+#include "train/run_checkpoints.hpp"
+#include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway {
@@ -12,7 +17,7 @@ namespace {
 StepReport report_of(const train::StepReport& step) {
     return {step.step,      step.loss,         step.learning_rate,
             step.grad_norm, step.valid_tokens, static_cast<double>(step.tokens) / step.seconds,
-            step.updated};
+            step.updated,   step.fault_text};
 }
 
 std::span<float> find(const std::vector<NamedTensor>& tensors, std::string_view name, std::string_view parameter) {
@@ -29,6 +34,7 @@ std::span<float> find(const std::vector<NamedTensor>& tensors, std::string_view 
 struct Trainer::Impl {
     explicit Impl(const Config& config) : trainer(config) {}
     train::Trainer trainer;
+    std::optional<train::BestEvaluation> last, best;  ///< of evaluate()
 };
 
 Trainer::Trainer(const Program& program) : impl_(std::make_unique<Impl>(program.impl_->config)) {}
@@ -39,8 +45,9 @@ Trainer& Trainer::operator=(Trainer&& other) noexcept = default;
 StepReport Trainer::step() { return report_of(impl_->trainer.step()); }
 
 StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
+    const train::Stopwatch watch;
     StepReport last;
-    while (steps_done() < impl_->trainer.config().train.max_steps) {
+    while (!impl_->trainer.reached_limit(watch.seconds())) {
         last = step();
         if (on_step && !on_step(last)) break;
     }
@@ -49,11 +56,35 @@ StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
 
 Evaluation Trainer::evaluate() {
     const train::Evaluation evaluation = impl_->trainer.evaluate();
-    return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy};
+    impl_->last = train::BestEvaluation{steps_done(), evaluation.loss};
+    if (!impl_->best || evaluation.loss < impl_->best->loss) impl_->best = impl_->last;
+    return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy, evaluation.bits_per_byte};
 }
 
 std::int64_t Trainer::steps_done() const { return impl_->trainer.steps_done(); }
 void Trainer::save(const std::string& folder) { impl_->trainer.save(folder); }
+
+void Trainer::save_checkpoint(const std::string& folder) {
+    const RunFolder run{folder};
+    train::RunCheckpoints checkpoints(run, impl_->trainer);
+    if (impl_->best) checkpoints.evaluated(impl_->best->step, impl_->best->loss);
+    if (impl_->last) checkpoints.evaluated(impl_->last->step, impl_->last->loss);
+    make_folder(folder);
+    write_text_atomically(run.config(), to_json(impl_->trainer.config()));
+    checkpoints.save("");
+}
+
+Resumed Trainer::resume(const std::string& folder) {
+    const train::FoundCheckpoint found = train::find_checkpoint({folder});
+    if (!found.checkpoint) throw IoError(fmt::format("{}: has no checkpoint to go on from", folder));
+    train::Resumed resumed = train::resume(impl_->trainer, found);
+    impl_->last.reset();
+    impl_->best = found.checkpoint->record().best;
+    std::vector<std::string> notes = std::move(resumed.warnings);
+    notes.insert(notes.end(), resumed.notes.begin(), resumed.notes.end());
+    return {resumed.step, resumed.checkpoint, std::move(notes)};
+}
+
 std::vector<std::string> Trainer::load(const std::string& path) { return impl_->trainer.load_parameters(path); }
 void Trainer::parameters_changed() { impl_->trainer.refresh(); }
 

@@ -41,15 +41,14 @@ Attributes packing(const Graph& graph, ValueId weight, bool transposed, const Ke
 
 using PackedCopies = std::map<PackedKey, ValueId>;
 
-/// Copies an adamw node so that it leaves the packed copies of its parameter up to date: that of form nt is written by
-/// the node itself, panel by panel; that of form nn, whose panels lie across the rows, by a node of its own.
+/// Copies an optimizer's node so that it leaves the packed copies of its parameter up to date: that of form nt is
+/// written by the node itself, panel by panel; that of form nn, whose panels lie across the rows, by a node of its own.
 void copy_update(GraphRewriter& rewriter, const Node& node, const PackedCopies& packed, const KernelTables& tables) {
     Node update = rewriter.translate(node);
     update.outputs = rewriter.outputs(node);
     const std::int32_t weight = node.input(0).index;
     if (const auto nt = packed.find({weight, true}); nt != packed.end()) {
-        update.inputs.resize(ops::adamw_packed_input + 1);
-        update.inputs[ops::adamw_packed_input] = nt->second;
+        update.inputs[static_cast<std::size_t>(node.op->renewed_copy_input)] = nt->second;
         Value renewed = rewriter.to().value(nt->second);
         renewed.name += ".updated";
         renewed.alias_of = nt->second;
@@ -79,7 +78,7 @@ Graph pack_weights(const Graph& graph, const KernelTables& tables) {
         }
     }
     for (const Node& node : graph.nodes()) {
-        if (node.op == &ops::adamw()) {
+        if (node.op->renewed_copy_input >= 0) {
             copy_update(rewriter, node, packed, tables);
             continue;
         }

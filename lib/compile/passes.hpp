@@ -24,8 +24,9 @@ Graph emit_backward(Graph graph, std::string_view loss, std::string_view auxilia
 /// The copies are the same nodes on the same numbers, so gradients keep their bits.
 Graph recompute(const Graph& graph, Recompute choice);
 
-/// Appends the update phase: norm of all gradients (value "grad_norm"), then AdamW on each parameter. Parameters of two
-/// or more dimensions decay, gains and biases do not.
+/// Appends the update phase: norm of all gradients (value "grad_norm"), what follows from it (value "update_factors",
+/// see plan/update_factors.hpp), then train.optimizer on each parameter, with decay where train.weight_decay_scope
+/// says.
 Graph emit_update(Graph graph, const TrainConfig& train);
 
 /// Where the loss's backward computes the loss too, drops the forward node and takes the loss from there.

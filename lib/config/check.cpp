@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "config/check_rope.hpp"
 #include "config/check_samples.hpp"
+#include "config/check_train.hpp"
 #include "config/families/family.hpp"
 #include "config/mistake.hpp"
 
@@ -112,22 +113,6 @@ void lookback_fits_sequence(const Config& config, const std::string& origin) {
     }
 }
 
-void learning_rates_in_order(const Config& config, const std::string& origin) {
-    if (config.train.min_learning_rate > config.train.learning_rate) {
-        fail({"train.min_learning_rate", origin},
-             fmt::format("found {}, expected at most train.learning_rate ({})", config.train.min_learning_rate,
-                         config.train.learning_rate));
-    }
-}
-
-void adam_has_no_decay(const Config& config, const std::string& origin) {
-    if (config.train.optimizer == OptimizerKind::adam && config.train.weight_decay != 0.0) {
-        fail({"train.weight_decay", origin},
-             fmt::format("found {}, expected 0 with train.optimizer adam; adamw decays weights",
-                         config.train.weight_decay));
-    }
-}
-
 /// Queries, keys and values of a token together.
 double attention_width(const ModelConfig& model) {
     return static_cast<double>(model.num_attention_heads + 2 * model.num_key_value_heads) *
@@ -198,9 +183,8 @@ constexpr Rule rules[] = {head_dim_is_known,
                           sequence_fits_context,
                           text_has_byte_tokens,
                           lookback_fits_sequence,
-                          learning_rates_in_order,
-                          adam_has_no_decay,
                           check_samples,
+                          check_train,
                           tiled_attention_has_small_heads,
                           sizes_stay_countable};
 

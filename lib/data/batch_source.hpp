@@ -25,10 +25,18 @@ class BatchSource {
     /// ceil(rows_per_epoch() / B): what one evaluation runs. 0 for sources without an end.
     std::int64_t batches_per_epoch() const { return ceil_div(rows_per_epoch(), batch_size_); }
 
-    /// Writes batch `index` to inputs (B,T) and targets (B,T). Every input is a token; a target is a token or
-    /// ignore_index, and the positions that are scored are those with a token. Allocates nothing.
-    /// Throws DataError when a buffer does not hold B*T numbers or `index` is negative.
+    /// Writes batch `index`, rows index * B .. index * B + B - 1, to inputs (B,T) and targets (B,T). Every input is a
+    /// token; a target is a token or ignore_index, and the positions that are scored are those with a token. Allocates
+    /// nothing. Throws DataError when a buffer does not hold B*T numbers or `index` is negative.
     void fill(std::int64_t index, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const;
+
+    /// The same for `count` rows from `first` on, 1 <= count <= B. The batch is filled up with the same rows again,
+    /// whose targets are all ignored there: a batch at an epoch's end may be short.
+    void fill_rows(std::int64_t first, std::int64_t count, std::span<std::int32_t> inputs,
+                   std::span<std::int32_t> targets) const;
+
+    /// Throws IoError when a file that the rows come from has become shorter, so that reading it would end the process.
+    virtual void check_files() const {}
 
   protected:
     /// Writes row `row` >= 0: inputs (T), targets (T).

@@ -38,6 +38,8 @@ class TokenDataset {
     TokenDataset(const std::string& path, double validation_fraction, std::int64_t vocab_size);
 
     const std::string& path() const { return file_.path(); }
+    /// See BatchSource::check_files.
+    void check_files() const { file_.check_length(); }
     TokenSpan train() const { return train_; }
     TokenSpan validation() const { return validation_; }
 

@@ -32,6 +32,8 @@ class RandomWindows final : public BatchSource {
         require_tokens(settings, "training", tokens_.size(), sequence_length() + 1);
     }
 
+    void check_files() const override { settings_.dataset->check_files(); }
+
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
         RandomStream random(settings_.seed, stream_of(RandomDomain::training_rows, static_cast<std::uint64_t>(row)));
@@ -54,6 +56,7 @@ class EpochWindows final : public BatchSource {
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }
+    void check_files() const override { settings_.dataset->check_files(); }
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
@@ -83,6 +86,7 @@ class ValidationWindows final : public BatchSource {
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }
+    void check_files() const override { dataset_->check_files(); }
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {

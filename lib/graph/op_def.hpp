@@ -55,6 +55,9 @@ struct OpDef {
     /// Of an op whose first output is a finished gradient: tiles that can each leave the sum of their squares, as a
     /// last output when attribute "square_sums" says how many; null for none.
     std::int64_t (*square_sum_tiles)(const LowerContext& context) = nullptr;
+    /// Of an op that renews parameter input 0: the input where its packed copy of form nt may be handed over, which the
+    /// op then renews with it as its last output; -1 for all others.
+    int renewed_copy_input = -1;
 };
 
 /// What an op sees while the backward graph is emitted. Gradients are of the *sum* of the losses.

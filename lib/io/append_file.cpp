@@ -49,4 +49,8 @@ void AppendFile::write(std::string_view first, std::string_view second) {
     throw_file_error(path_, "write", error);
 }
 
+void AppendFile::sync() {
+    if (fsync(file_.get()) != 0 && errno != EINVAL) throw_file_error(path_, "write to disk", errno);
+}
+
 }  // namespace causeway

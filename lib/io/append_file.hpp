@@ -21,6 +21,9 @@ class AppendFile {
     /// as on a full disk; what was written of it is taken back, so that the file always ends with a complete record.
     void write(std::string_view first, std::string_view second = {});
 
+    /// Forces what was written to the disk. Throws IoError. A device or FIFO has nothing to force.
+    void sync();
+
     const std::string& path() const { return path_; }
 
   private:

@@ -2,12 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -16,13 +13,13 @@
 #include <system_error>
 
 #include "causeway/error.hpp"
+#include "io/mapped_file.hpp"
+#include "io/temporary_name.hpp"
 
 namespace causeway {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view temporary_mark = ".tmp-";
 
 /// Reads a whole number that is all of the text.
 std::optional<int> whole_number(std::string_view text) {
@@ -67,10 +64,8 @@ Target target_at(const std::string& path, struct stat& status) {
 
 /// Creates a file that did not exist, with the mode an ordinary one would get (mkstemp's would be private).
 FileDescriptor create_sibling(const std::string& path, std::string& name) {
-    static std::atomic<unsigned> counter{0};
-    constexpr int attempts = 1000;  // names left behind by a killed process of the same id are stepped over
-    for (int attempt = 0; attempt < attempts; ++attempt) {
-        name = fmt::format("{}{}{}-{}", path, temporary_mark, getpid(), counter++);
+    for (int attempt = 0; attempt < most_temporary_names; ++attempt) {
+        name = next_temporary_name(path);
         FileDescriptor file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
         if (file.is_open()) return file;
         if (errno != EEXIST) break;
@@ -78,25 +73,11 @@ FileDescriptor create_sibling(const std::string& path, std::string& name) {
     throw_file_error(path, "create a file beside it", errno);
 }
 
-/// The process whose unfinished file has that name.
-std::optional<int> writer_of(std::string_view name) {
-    const std::size_t mark = name.rfind(temporary_mark);
-    if (mark == std::string_view::npos || mark == 0) return std::nullopt;
-    const std::string_view numbers = name.substr(mark + temporary_mark.size());
-    const std::size_t dash = numbers.find('-');
-    if (dash == std::string_view::npos || !whole_number(numbers.substr(dash + 1))) return std::nullopt;
-    const std::optional<int> process = whole_number(numbers.substr(0, dash));
-    return process && *process > 0 ? process : std::nullopt;
-}
-
-/// The rename itself is lost in a power cut unless its folder is on the disk too.
-void sync_folder_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-    const FileDescriptor descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // A folder that may be written but not read, or a file system without this call, gives no stronger promise.
-    if (!descriptor.is_open()) return;
-    if (fsync(descriptor.get()) != 0 && errno != EINVAL) throw_file_error(folder, "write the folder to disk", errno);
+void copy_atomically(const std::string& from, const std::string& to) {
+    const MappedFile content(from);
+    AtomicFile copy(to);
+    copy.write(content.bytes());
+    copy.commit();
 }
 
 }  // namespace
@@ -122,6 +103,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
+    hash_.add(bytes);
     while (!bytes.empty()) {
         const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
@@ -139,7 +121,7 @@ void AtomicFile::commit() {
     if (const int error = file_.close(); error != 0) throw_file_error(path_, "close", error);
     if (std::rename(temporary_.c_str(), target_.c_str()) != 0) throw_file_error(path_, "replace", errno);
     temporary_.clear();
-    sync_folder_of(target_);
+    sync_folder(folder_of(target_));
 }
 
 void check_can_write(const std::string& path) {
@@ -161,20 +143,28 @@ bool lead_to_same_file(const std::string& a, const std::string& b) {
     return place(a) == place(b);
 }
 
-bool is_temporary_file(std::string_view name) { return writer_of(name).has_value(); }
-
-void remove_abandoned_files(const std::string& folder) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        const std::optional<int> writer = writer_of(entry.path().filename().string());
-        if (writer && kill(*writer, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+void link_atomically(const std::string& from, const std::string& to) {
+    const std::string target = end_of_links(to);
+    for (int attempt = 0; attempt < most_temporary_names; ++attempt) {
+        const std::string name = next_temporary_name(target);
+        if (link(from.c_str(), name.c_str()) != 0) {
+            if (errno == EEXIST) continue;
+            return copy_atomically(from, to);  // a file system without links
+        }
+        const bool renamed = std::rename(name.c_str(), target.c_str()) == 0;
+        const int error = errno;
+        unlink(name.c_str());  // two names of one file: rename(2) then leaves both
+        if (!renamed) throw_file_error(to, "replace", error);
+        return sync_folder(folder_of(target));
     }
+    throw_file_error(to, "create a file beside it", EEXIST);
 }
 
-void write_text_atomically(const std::string& path, std::string_view text) {
+std::string write_text_atomically(const std::string& path, std::string_view text) {
     AtomicFile file(path);
     file.write(std::as_bytes(std::span(text)));
     file.commit();
+    return file.hash();
 }
 
 }  // namespace causeway

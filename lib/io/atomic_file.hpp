@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/content_hash.hpp"
 #include "io/file_descriptor.hpp"
 
 namespace causeway {
@@ -27,12 +28,15 @@ class AtomicFile {
     void write(std::span<const std::byte> bytes);
     /// Forces the content to the disk, renames it to `path`, forces the folder's entry to the disk.
     void commit();
+    /// Of what was written so far; see ContentHash.
+    std::string hash() const { return hash_.text(); }
 
   private:
     std::string path_;
     std::string target_;     ///< what the path leads to
     std::string temporary_;  ///< empty: the target is written into
     FileDescriptor file_;
+    ContentHash hash_;
 };
 
 /// Throws IoError as AtomicFile would, and leaves everything as it is.
@@ -41,13 +45,11 @@ void check_can_write(const std::string& path);
 /// Whether two paths name the same file, by links or spelling, there or still to be made.
 bool lead_to_same_file(const std::string& a, const std::string& b);
 
-/// True for the name of an AtomicFile's sibling, of whatever process.
-bool is_temporary_file(std::string_view name);
+/// Makes `to` a second name of the file `from` (a hard link), replacing what was there as a whole; a copy where the
+/// file system has no links. Throws IoError.
+void link_atomically(const std::string& from, const std::string& to);
 
-/// Removes from a folder the siblings that processes which no longer exist have left behind.
-void remove_abandoned_files(const std::string& folder);
-
-/// The whole of a small file (config.json, an index) in one go, by AtomicFile.
-void write_text_atomically(const std::string& path, std::string_view text);
+/// The whole of a small file (config.json, an index) in one go, by AtomicFile. Returns its hash.
+std::string write_text_atomically(const std::string& path, std::string_view text);
 
 }  // namespace causeway

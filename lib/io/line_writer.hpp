@@ -20,6 +20,9 @@ class LineWriter {
     /// disk; what was written of it is taken back, so that the file always ends with a complete line.
     void write(std::string_view line) { file_.write(line, "\n"); }
 
+    /// Forces what was written to the disk. Throws IoError. A device or FIFO has nothing to force.
+    void sync() { file_.sync(); }
+
     const std::string& path() const { return file_.path(); }
 
   private:

@@ -26,6 +26,17 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     if (data == MAP_FAILED) throw_file_error(path, "map into memory", errno);
     data_ = static_cast<const std::byte*>(data);
     size_ = size;
+    device_ = status.st_dev;
+    inode_ = status.st_ino;
+}
+
+void MappedFile::check_length() const {
+    struct stat status {};
+    if (size_ == 0 || stat(path_.c_str(), &status) != 0) return;
+    const bool same = status.st_dev == device_ && status.st_ino == inode_;
+    if (!same || static_cast<std::size_t>(status.st_size) >= size_) return;
+    throw IoError(fmt::format("{}: has become shorter while it was being read: found {} bytes, expected {}", path_,
+                              status.st_size, size_));
 }
 
 MappedFile::~MappedFile() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +23,11 @@ class MappedFile {
     }
     ~MappedFile();
 
+    /// Throws IoError when the file has become shorter than what is mapped: touching the end of it would end the
+    /// process (SIGBUS). A file that was removed or replaced by another of its name is still there as it was. One
+    /// system call.
+    void check_length() const;
+
     const std::string& path() const { return path_; }
     std::size_t size() const { return size_; }
     std::span<const std::byte> bytes() const { return {data_, size_}; }
@@ -31,10 +37,13 @@ class MappedFile {
         std::swap(path_, other.path_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(device_, other.device_);
+        std::swap(inode_, other.inode_);
     }
     std::string path_;
     const std::byte* data_ = nullptr;
     std::size_t size_ = 0;
+    std::uint64_t device_ = 0, inode_ = 0;  ///< which file it was: an open descriptor would be one a mapping
 };
 
 }  // namespace causeway

@@ -84,7 +84,8 @@ struct TensorToWrite {
 /// reference writer orders them; the header is padded with spaces so that the data begins at a multiple of 8.
 /// `metadata` is written as "__metadata__", with "format": "pt" added unless it has a format of its own.
 /// Throws IoError for a name used twice, and for what the system refuses; `path` then keeps its old content.
-void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
-                       std::map<std::string, std::string> metadata = {});
+/// Returns the file's hash (see ContentHash).
+std::string write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
+                              std::map<std::string, std::string> metadata = {});
 
 }  // namespace causeway

@@ -69,8 +69,8 @@ std::string header_of(const std::string& path, const std::vector<const TensorToW
 
 }  // namespace
 
-void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
-                       std::map<std::string, std::string> metadata) {
+std::string write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
+                              std::map<std::string, std::string> metadata) {
     check_tensors(path, tensors);
     metadata.emplace("format", "pt");
     const std::vector<const TensorToWrite*> order = in_file_order(tensors);
@@ -90,6 +90,7 @@ void write_safetensors(const std::string& path, std::span<const TensorToWrite> t
         file.write({tensor->data != nullptr ? static_cast<const std::byte*>(tensor->data) : made.data(), size});
     }
     file.commit();
+    return file.hash();
 }
 
 }  // namespace causeway

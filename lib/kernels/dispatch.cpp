@@ -42,6 +42,7 @@ KernelTable<T> make_reference() {
     reference::add_permute(table);
     reference::add_cross_entropy(table);
     reference::add_optimizer(table);
+    reference::add_sgd(table);
     reference::add_probe(table);
     return table;
 }

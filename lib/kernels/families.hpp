@@ -24,6 +24,7 @@ void add_route(KernelTable<float>& table);
 void add_permute(KernelTable<float>& table);
 void add_cross_entropy(KernelTable<float>& table);
 void add_optimizer(KernelTable<float>& table);
+void add_sgd(KernelTable<float>& table);
 void add_probe(KernelTable<float>& table);
 }  // namespace CAUSEWAY_KERNEL_ISA
 #endif
@@ -59,6 +60,8 @@ template <class T>
 void add_cross_entropy(KernelTable<T>& table);
 template <class T>
 void add_optimizer(KernelTable<T>& table);
+template <class T>
+void add_sgd(KernelTable<T>& table);
 template <class T>
 void add_probe(KernelTable<T>& table);
 }  // namespace reference

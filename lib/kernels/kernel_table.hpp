@@ -13,7 +13,7 @@
 #include "kernels/moe/route.hpp"
 #include "kernels/norm/layernorm.hpp"
 #include "kernels/norm/rmsnorm.hpp"
-#include "kernels/optimizer/adamw.hpp"
+#include "kernels/optimizer/optimizer.hpp"
 #include "kernels/probe/probe.hpp"
 #include "kernels/rope/rope.hpp"
 

@@ -20,6 +20,7 @@ void fill_table(KernelTable<float>& table) {
     add_permute(table);
     add_cross_entropy(table);
     add_optimizer(table);
+    add_sgd(table);
     add_probe(table);
 }
 

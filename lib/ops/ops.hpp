@@ -64,12 +64,12 @@ const OpDef& take_last();              ///< x (B,T,D), count (B) -> row count - 
 const OpDef& square_sum();      ///< gradient -> partial sums of squares
 const OpDef& global_norm();     ///< partial sums... -> L2 norm of all gradients together
 const OpDef& update_factors();  ///< norm -> what clips and corrects the update of every parameter
-const OpDef& adamw();           ///< param, gradient, m, v, factors, [packed] -> param, m, v, [packed]
+const OpDef& adamw();           ///< param, gradient, factors, [packed], m, v -> param, m, v, [packed]
+const OpDef& sgd();             ///< param, gradient, factors, [packed], [m] -> param, [m], [packed]
 
 // Inputs that only fusion gives, by the passes' names for them.
 inline constexpr std::size_t linear_residual_input = 4;      ///< linear's [residual]
 inline constexpr std::size_t layernorm_dresidual_input = 7;  ///< layernorm_backward's [dresidual]
 inline constexpr std::size_t rmsnorm_dresidual_input = 5;    ///< rmsnorm_backward's [dresidual]
-inline constexpr std::size_t adamw_packed_input = 5;         ///< adamw's [packed]
 
 }  // namespace causeway::ops

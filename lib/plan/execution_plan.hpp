@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,9 +34,11 @@ struct BufferRef {
 
 /// What may change from one run of a plan to the next.
 struct RunArgs {
-    std::int64_t step = 1;       ///< optimizer step, from 1: Adam's bias correction, and what dropout draws anew
-    double learning_rate = 0;    ///< of this update
-    double valid_tokens = 1;     ///< targets that count, over the whole accumulation window
+    std::int64_t step = 1;     ///< optimizer step, from 1: Adam's bias correction, and what dropout draws anew
+    double learning_rate = 0;  ///< of this update
+    double valid_tokens = 1;   ///< targets that count, over the whole accumulation window
+    /// An update is left out when the norm of the mean loss's gradient is above this.
+    double norm_limit = std::numeric_limits<double>::infinity();
     bool accumulate = false;     ///< gradients add to those of earlier micro-batches instead of replacing them
     std::uint64_t seed = 0;      ///< of the counter-based random numbers
     std::int64_t first_row = 0;  ///< row of the whole step's batch that is row 0 here: micro-batches come one by one

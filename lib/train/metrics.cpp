@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <string_view>
 
 namespace causeway::train {
 namespace {
@@ -32,6 +33,8 @@ class Line {
         }
         fmt::format_to(std::back_inserter(text_), "{}", values.empty() ? "]" : "]]");
     }
+    /// A value that needs no escaping.
+    void word(const char* name, std::string_view value) { fmt::format_to(next(), "\"{}\":\"{}\"", name, value); }
     void no(const char* name) { fmt::format_to(next(), "\"{}\":false", name); }
 
     void finish() { text_.push_back('}'); }
@@ -44,14 +47,18 @@ class Line {
     std::string& text_;
 };
 
+void add(Line& line, const Evaluation& validation) {
+    line.number("val_loss", validation.loss);
+    line.number("val_perplexity", validation.perplexity());
+    if (validation.bits_per_byte) line.number("val_bits_per_byte", *validation.bits_per_byte);
+    if (validation.accuracy) line.number("val_accuracy", *validation.accuracy);
+}
+
 void add(Line& line, const Progress& progress) {
     const StepReport& step = progress.step;
     line.integer("step", step.step);
     line.number("loss", step.loss);
-    if (progress.validation) line.number("val_loss", progress.validation->loss);
-    if (progress.validation && progress.validation->accuracy) {
-        line.number("val_accuracy", *progress.validation->accuracy);
-    }
+    if (progress.validation) add(line, *progress.validation);
     line.number("learning_rate", step.learning_rate);
     line.number("grad_norm", step.grad_norm);
     line.number("tokens_per_second", static_cast<double>(step.tokens) / step.seconds);
@@ -65,6 +72,8 @@ void add(Line& line, const Progress& progress) {
         line.matrix("expert_load", step.experts->load, step.experts->experts);
     }
     if (!step.updated) line.no("updated");
+    if (step.fault != StepFault::none) line.word("skipped", to_string(step.fault));
+    if (progress.ended_by) line.word("ended_by", to_string(*progress.ended_by));
 }
 
 }  // namespace

@@ -7,20 +7,30 @@
 
 namespace causeway::train {
 
-/// One JSON object, without a newline: step, loss, val_loss and val_accuracy (when evaluated), learning_rate,
-/// grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and epoch_mean_loss; with experts aux_loss (without
-/// its coefficient) and expert_load, the shares of each layer's experts; "updated": false where no target counted.
-/// Numbers are the shortest that read back to the same double, whatever the locale.
+/// One JSON object, without a newline: step, loss; when evaluated val_loss, val_perplexity, val_bits_per_byte (of text)
+/// and val_accuracy (of tasks); learning_rate, grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and
+/// epoch_mean_loss; with experts aux_loss (without its coefficient) and expert_load, the shares of each layer's
+/// experts; "updated": false where nothing was learned, with skipped ("non_finite" or "spike") where a fault was why;
+/// ended_by (see EndedBy) on the last line of a run. Numbers are the shortest that read back to the same double,
+/// whatever the locale.
 std::string metrics_line(const Progress& progress);
 
 /// The record of a run, DIR/metrics.jsonl: a line a step, each handed to the system as it is written.
 class MetricsWriter {
   public:
-    /// Begins a new file. Throws IoError when it cannot be written.
-    explicit MetricsWriter(const std::string& path) : lines_(path, LineWriter::Mode::truncate) { text_.reserve(4096); }
+    /// Begins a new file, or goes on with one. Throws IoError when it cannot be written.
+    explicit MetricsWriter(const std::string& path, LineWriter::Mode mode = LineWriter::Mode::truncate)
+        : lines_(path, mode) {
+        text_.reserve(4096);
+    }
 
     /// Throws IoError, for instance on a full disk; the file then ends with the last complete line.
     void write(const Progress& progress);
+
+    /// The line that was written last, or that could not be; empty before the first.
+    const std::string& line() const { return text_; }
+    /// Forces the lines to the disk. Throws IoError.
+    void sync() { lines_.sync(); }
 
   private:
     LineWriter lines_;

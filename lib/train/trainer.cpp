@@ -3,30 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iterator>
+#include <numbers>
 
-#include "base/ceil_div.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"
 #include "io/checkpoint/load.hpp"
 #include "io/run_folder.hpp"
+#include "plan/update_factors.hpp"
 #include "train/lr_schedule.hpp"
+#include "train/stopwatch.hpp"
 
 namespace causeway::train {
 namespace {
-
-class Stopwatch {
-  public:
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
 
 std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOptions& options) {
     std::vector<Mode> modes{Mode::train, Mode::eval};
@@ -45,17 +37,9 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
     return std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads), limit);
 }
 
-std::int64_t find_steps_per_epoch(const TrainConfig& train, const BatchSource& source) {
-    if (train.steps_per_epoch > 0) return train.steps_per_epoch;
-    return ceil_div(source.rows_per_epoch(), train.batch_size * train.gradient_accumulation_steps);
-}
-
-template <class T>
-std::optional<std::int64_t> first_not_finite(const TensorView& view) {
-    const T* data = view.as<const T>();
-    for (std::int64_t i = 0; i < view.desc.stored_elements; ++i) {
-        if (!std::isfinite(data[i])) return i;
-    }
+/// Bytes of text that a target stands for; none where that is not known.
+std::optional<double> bytes_per_target(const DataConfig& data) {
+    if (data.source == DataSource::text && data.tokenizer.empty()) return 1.0;
     return std::nullopt;
 }
 
@@ -81,13 +65,21 @@ Trainer::Feed::Feed(Executor& of)
       targets(of.values<std::int32_t>("targets")),
       loss(of.values<const double>("loss")) {}
 
-Trainer::Trainer(const Config& config, TrainerOptions options) : config_(config) {
-    data_ = options.data.train != nullptr ? std::move(options.data) : open_data(config);
+double Evaluation::perplexity() const { return std::exp(loss); }
+
+Trainer::Trainer(const Config& config, TrainerOptions options)
+    : config_(config),
+      data_(options.data.train != nullptr ? std::move(options.data) : open_data(config)),
+      windows_(data_.train->rows_per_epoch(), config.train.batch_size, config.train.gradient_accumulation_steps),
+      steps_per_epoch_(config.train.steps_per_epoch > 0 ? config.train.steps_per_epoch : windows_.per_epoch()),
+      step_limit_(train::step_limit(config.train, windows_, steps_per_epoch_)),
+      guards_(config.train) {
     runtime_ = make_runtime(config, options);
     train_.emplace(runtime_->executor("train"));
     eval_.emplace(runtime_->executor("eval"));
     if (config.data.is_task()) logits_ = &runtime_->executor("logits");
     grad_norm_ = train_->executor->values<const double>("grad_norm");
+    update_factors_ = train_->executor->values<const double>("update_factors");
     if (config.model.num_experts > 0 && config.model.mlp != MlpKind::none) {
         aux_loss_ = train_->executor->values<const double>("aux_loss");
         batch_load_ = train_->executor->values<const double>("aux_loss.expert_load");
@@ -95,56 +87,74 @@ Trainer::Trainer(const Config& config, TrainerOptions options) : config_(config)
     }
     tokens_.resize(train_->tokens.size());
     targets_.resize(train_->targets.size());
-    steps_per_epoch_ = find_steps_per_epoch(config.train, *data_.train);
     runtime_->initialize(config.train.seed);
 }
 
 Trainer::~Trainer() = default;
 
-/// Makes a batch of a source the current one.
-void Trainer::draw(const BatchSource& source, std::int64_t batch, const char* inputs, const char* targets) {
-    source.fill(batch, tokens_, targets_);
+/// Makes these rows of a source, at most a batch, the current batch.
+void Trainer::draw(const BatchSource& source, RowRange rows, const char* inputs, const char* targets) {
+    source.check_files();
+    source.fill_rows(rows.first, rows.count, tokens_, targets_);
     check_tokens(tokens_, config_.model.vocab_size, inputs);
     check_targets(targets_, config_.model.vocab_size, targets);
     valid_targets_ = std::count_if(targets_.begin(), targets_.end(), is_scored);
 }
 
-/// Runs the current batch; the loss is then in feed.loss.
-void Trainer::forward(Feed& feed, const RunArgs& args) {
+void Trainer::give_batch(Feed& feed) {
     std::copy(tokens_.begin(), tokens_.end(), feed.tokens.begin());
     std::copy(targets_.begin(), targets_.end(), feed.targets.begin());
+}
+
+/// Runs the current batch; the loss is then in feed.loss.
+void Trainer::forward(Feed& feed, const RunArgs& args) {
+    give_batch(feed);
     feed.executor->run(Phase::step, args);
+}
+
+/// Makes micro-batch i of the step's window the current batch; returns what its run needs to know.
+RunArgs Trainer::draw_micro_batch(const StepReport& report, std::int64_t i) {
+    draw(*data_.train, windows_.micro_batch(window_, i), "training inputs", "training targets");
+    RunArgs args;
+    args.accumulate = i > 0;
+    args.seed = config_.train.seed;
+    args.step = report.step;
+    args.first_row = i * config_.train.batch_size;
+    return args;
+}
+
+/// The gradients of a whole window; returns the sum of its losses.
+double Trainer::run_window(StepReport& report) {
+    double loss = 0;
+    for (std::int64_t i = 0; i < windows_.micro_batches(window_); ++i) {
+        forward(*train_, draw_micro_batch(report, i));
+        loss += train_->loss[0];
+        count_experts(report);
+        report.valid_tokens += valid_targets_;
+        report.tokens += windows_.micro_batch(window_, i).count * config_.train.sequence_length;
+    }
+    return loss;
 }
 
 StepReport Trainer::step() {
     const Stopwatch watch;
-    const std::int64_t micro_batches = config_.train.gradient_accumulation_steps;
     StepReport report;
     report.step = step_ + 1;
-    report.learning_rate = learning_rate(config_.train, step_);
-    double loss = 0;
-    for (std::int64_t i = 0; i < micro_batches; ++i) {
-        draw(*data_.train, step_ * micro_batches + i, "training inputs", "training targets");
-        RunArgs args;
-        args.accumulate = i > 0;
-        args.seed = config_.train.seed;
-        args.step = report.step;
-        args.first_row = i * config_.train.batch_size;
-        forward(*train_, args);
-        loss += train_->loss[0];
-        count_experts(report);
-        report.valid_tokens += valid_targets_;
-        report.tokens += static_cast<std::int64_t>(tokens_.size());
-    }
-    if (!std::isfinite(loss)) throw_not_finite(report.step, "loss", loss);
-    if (report.valid_tokens > 0) {
-        report.loss = loss / static_cast<double>(report.valid_tokens);
-        if (report.experts) report.experts->aux_loss /= static_cast<double>(report.valid_tokens);
+    report.learning_rate = learning_rate(config_.train, step_limit_.steps.value_or(0), step_);
+    const double loss = run_window(report);
+    report.loss = loss / static_cast<double>(std::max<std::int64_t>(report.valid_tokens, 1));
+    if (report.experts) report.experts->aux_loss /= static_cast<double>(std::max<std::int64_t>(report.valid_tokens, 1));
+    if (!std::isfinite(loss)) {
+        answer_not_finite(report, "loss", loss);
+    } else if (report.valid_tokens > 0) {
         update(report);
     } else {
         report.updated = false;
     }
-    ++step_;
+    if (!report.rolled_back) {
+        ++step_;
+        ++window_;
+    }
     report.seconds = watch.seconds();
     return report;
 }
@@ -157,7 +167,7 @@ void Trainer::count_experts(StepReport& report) {
         std::fill(expert_load_.begin(), expert_load_.end(), 0.0);
     }
     report.experts->aux_loss += aux_loss_[0] * static_cast<double>(valid_targets_);
-    const double parts = static_cast<double>(config_.train.gradient_accumulation_steps);
+    const double parts = static_cast<double>(windows_.micro_batches(window_));
     for (std::size_t i = 0; i < batch_load_.size(); ++i) expert_load_[i] += batch_load_[i] / parts;
 }
 
@@ -166,27 +176,13 @@ void Trainer::update(StepReport& report) {
     args.step = updates_ + 1;
     args.learning_rate = report.learning_rate;
     args.valid_tokens = static_cast<double>(report.valid_tokens);
+    args.norm_limit = guards_.norm_limit();
     train_->executor->run(Phase::update, args);
     report.grad_norm = grad_norm_[0] / args.valid_tokens;
-    // The update step of the plan has seen the same norm and left the parameters alone.
-    if (!std::isfinite(report.grad_norm)) throw_not_finite(report.step, "gradient norm", report.grad_norm);
+    // The update phase of the plan has seen the same norm and left parameters and moments alone where this is NaN.
+    if (std::isnan(update_factors_[update_scale])) return answer_left_out(report);
     ++updates_;
-}
-
-void Trainer::throw_not_finite(std::int64_t step, const char* what, double value) {
-    for (const NamedTensor& gradient : gradients()) {
-        const bool wide = gradient.view.desc.dtype == DType::f64;
-        const auto at = wide ? first_not_finite<double>(gradient.view) : first_not_finite<float>(gradient.view);
-        if (!at) continue;
-        throw NumericError(
-            fmt::format("step {}: the {} is {}: '{}' has a value that is not finite, element {} of {}; "
-                        "the parameters are as before the step",
-                        step, what, value, gradient.name, *at, to_string(gradient.view.desc.shape)));
-    }
-    throw NumericError(
-        fmt::format("step {}: the {} is {} while every gradient is finite; the parameters are as before "
-                    "the step",
-                    step, what, value));
+    guards_.updated(report.step, report.grad_norm);
 }
 
 Evaluation Trainer::evaluate() { return *evaluate_until(nullptr); }
@@ -202,18 +198,19 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
     if (logits_ != nullptr) logits_->run(Phase::pack, {});
     for (std::int64_t batch = 0; batch < data_.validation->batches_per_epoch(); ++batch) {
         if (stop != nullptr && stop->load(std::memory_order_relaxed)) return std::nullopt;
-        draw(*data_.validation, batch, "validation inputs", "validation targets");
+        const RowRange rows{batch * config_.train.batch_size, config_.train.batch_size};
+        draw(*data_.validation, rows, "validation inputs", "validation targets");
         forward(*eval_, {});
+        if (!std::isfinite(eval_->loss[0])) throw_bad_validation(rows);
         loss += eval_->loss[0];
         result.valid_tokens += valid_targets_;
         if (logits_ != nullptr) right += count_hits();
     }
-    if (!std::isfinite(loss)) {
-        throw NumericError(fmt::format("after step {}: the validation loss is {}", step_, loss));
-    }
     const double valid = static_cast<double>(std::max<std::int64_t>(result.valid_tokens, 1));
     result.loss = loss / valid;
     if (logits_ != nullptr) result.accuracy = static_cast<double>(right) / valid;
+    if (const auto bytes = bytes_per_target(config_.data))
+        result.bits_per_byte = result.loss / (*bytes * std::numbers::ln2);
     result.seconds = watch.seconds();
     return result;
 }
@@ -226,40 +223,18 @@ std::int64_t Trainer::count_hits() {
                                                : hits<float>(logits_->values<const float>("logits"), targets_);
 }
 
-bool Trainer::evaluates_after(std::int64_t step) const {
-    if (data_.validation == nullptr) return false;
-    const std::int64_t every = config_.train.eval_every;
-    return step == config_.train.max_steps || (every > 0 && step % every == 0);
+TrainerState Trainer::state() const {
+    return {step_, window_, updates_, epoch_loss_, epoch_tokens_, elapsed_seconds_, guards_.state().numbers()};
 }
 
-std::optional<EpochReport> Trainer::count_towards_epoch(const StepReport& report) {
-    if (steps_per_epoch_ == 0) return std::nullopt;
-    epoch_loss_ += report.loss * static_cast<double>(report.valid_tokens);
-    epoch_tokens_ += report.valid_tokens;
-    if (report.step % steps_per_epoch_ != 0) return std::nullopt;
-    const EpochReport epoch{report.step / steps_per_epoch_,
-                            epoch_loss_ / static_cast<double>(std::max<std::int64_t>(epoch_tokens_, 1))};
-    epoch_loss_ = 0;
-    epoch_tokens_ = 0;
-    return epoch;
-}
-
-RunResult Trainer::run(const RunHooks& hooks) {
-    const Stopwatch watch;
-    const auto stop = [&] { return hooks.stop != nullptr && hooks.stop->load(std::memory_order_relaxed); };
-    RunResult result;
-    while (step_ < config_.train.max_steps && !stop()) {
-        Progress progress;
-        progress.step = result.last_step = step();
-        progress.epoch = count_towards_epoch(progress.step);
-        result.validation.reset();
-        if (evaluates_after(step_) && !stop()) progress.validation = result.validation = evaluate_until(hooks.stop);
-        progress.elapsed_seconds = watch.seconds();
-        if (hooks.on_step) hooks.on_step(progress);
-    }
-    result.stopped = step_ < config_.train.max_steps;
-    result.seconds = watch.seconds();
-    return result;
+void Trainer::set_state(const TrainerState& state) {
+    guards_.restore(GuardState::from(state.guards));
+    step_ = state.step;
+    window_ = state.window;
+    updates_ = state.updates;
+    epoch_loss_ = state.epoch_loss;
+    epoch_tokens_ = state.epoch_tokens;
+    elapsed_seconds_ = state.elapsed_seconds;
 }
 
 void Trainer::save(const std::string& folder) { save_run({folder}, config_, parameters()); }
@@ -275,6 +250,7 @@ std::vector<NamedTensor> Trainer::parameters() { return runtime_->parameters(); 
 std::vector<NamedTensor> Trainer::gradients() { return runtime_->gradients(); }
 std::vector<NamedTensor> Trainer::moments() { return runtime_->moments(); }
 void Trainer::refresh() { runtime_->refresh(); }
+std::size_t Trainer::memory_bytes() const { return runtime_->memory_bytes(); }
 std::int64_t Trainer::parameter_count() { return runtime_->parameter_count(); }
 int Trainer::threads() const { return runtime_->pool().threads(); }
 const ExecutionPlan& Trainer::plan(std::string_view mode) const { return runtime_->plan(mode); }

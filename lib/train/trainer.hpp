@@ -8,12 +8,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/config.hpp"
 #include "data/open_data.hpp"
 #include "plan/execution_plan.hpp"
 #include "tensor/named_tensor.hpp"
+#include "train/data_fingerprint.hpp"
+#include "train/guards.hpp"
+#include "train/limits.hpp"
+#include "train/trainer_state.hpp"
+#include "train/windows.hpp"
 
 namespace causeway {
 class ModelRuntime;
@@ -40,9 +46,14 @@ struct StepReport {
     double learning_rate = 0;             ///< of this step
     double grad_norm = 0;                 ///< global L2 norm of the mean loss's gradient, before clipping
     std::int64_t valid_tokens = 0;        ///< targets that count
-    std::int64_t tokens = 0;              ///< B * T * gradient_accumulation_steps
+    std::int64_t tokens = 0;              ///< of the window's rows: B * T * gradient_accumulation_steps, fewer at an
+                                          ///< epoch's end
     double seconds = 0;                   ///< drawing the batches included
-    bool updated = true;                  ///< false: no target counted, so nothing was learned; loss and norm are 0
+    bool updated = true;                  ///< false: nothing was learned: no target counted (loss and norm are 0), or
+                                          ///< the step was left out because of a fault
+    StepFault fault = StepFault::none;    ///< why it was left out, by train.on_non_finite or train.on_spike
+    bool rolled_back = false;             ///< the trainer stands where its last checkpoint did, this step undone
+    std::string fault_text;               ///< what was found and done, for people
     std::optional<ExpertReport> experts;  ///< of models with experts
 };
 
@@ -52,6 +63,9 @@ struct Evaluation {
     std::int64_t valid_tokens = 0;   ///< targets that count
     std::optional<double> accuracy;  ///< built-in tasks: share of scored positions whose target has the largest logit
     double seconds = 0;
+    std::optional<double> bits_per_byte;  ///< of text: loss / ln 2, over the bytes a target stands for
+
+    double perplexity() const;  ///< exp(loss); infinite where that is too large
 };
 
 /// The mean loss of the steps of an epoch, weighted by their valid targets.
@@ -65,13 +79,15 @@ struct Progress {
     StepReport step;
     std::optional<Evaluation> validation;  ///< when the model was evaluated after this step
     std::optional<EpochReport> epoch;      ///< when an epoch ended with this step
-    double elapsed_seconds = 0;            ///< since run() began
+    double elapsed_seconds = 0;            ///< of training so far, before an interruption too
+    std::optional<EndedBy> ended_by;       ///< when the run ends with this step
 };
 
 struct RunHooks {
-    std::function<void(const Progress&)> on_step;  ///< after every step; what it throws ends the run
-    /// Looked at after every step and every batch of an evaluation: once true, the run ends as if max_steps were
-    /// reached, without a last evaluation. May be set from a signal handler.
+    /// After every step, but those that were undone by a rollback; what it throws ends the run.
+    std::function<void(const Progress&)> on_step;
+    /// Looked at after every step and every batch of an evaluation: once true, the run ends as if a limit were reached,
+    /// without a last evaluation. May be set from a signal handler.
     const std::atomic<bool>* stop = nullptr;
 };
 
@@ -80,7 +96,8 @@ struct RunResult {
     StepReport last_step;
     std::optional<Evaluation> validation;  ///< after the last step; none when stopped or without validation data
     double seconds = 0;
-    bool stopped = false;
+    bool stopped = false;  ///< by RunHooks::stop
+    EndedBy ended_by = EndedBy::max_steps;
 };
 
 struct TrainerOptions {
@@ -106,15 +123,19 @@ class Trainer {
     Trainer(const Trainer&) = delete;
     Trainer& operator=(const Trainer&) = delete;
 
-    /// One optimizer step: gradient_accumulation_steps micro-batches, weighted by their valid targets, then the update.
-    /// Throws DataError for a token or target outside the vocabulary, NumericError, naming the step and the first
-    /// parameter, for a gradient (or a loss) that is not finite; the parameters are then as before the step.
+    /// One optimizer step: gradient_accumulation_steps micro-batches (fewer at the end of an epoch of the data),
+    /// weighted by their valid targets, then the update. A loss or gradient that is not finite, or a spike, is answered
+    /// by train.on_non_finite and train.on_spike: with skip the step is left out and the report says so. Throws
+    /// DataError for a token or target outside the vocabulary, NumericError, naming the step, the op and the parameter,
+    /// for what is to stop the run, or the eleventh step in a row that is left out; the parameters are then as before
+    /// the step.
     StepReport step();
 
     /// The mean loss over the whole validation set, summed in double. Throws ConfigError when there is no such set.
     Evaluation evaluate();
 
-    /// Steps until train.max_steps, evaluating every train.eval_every steps and at the end.
+    /// Steps until the first limit of section "train" is reached, evaluating every train.eval_every steps and at the
+    /// end.
     RunResult run(const RunHooks& hooks = {});
 
     /// Writes config.json (resolved) and model.safetensors into a folder, made if need be; each file is replaced
@@ -126,10 +147,27 @@ class Trainer {
     /// Throws IoError with one report of all missing and misshapen tensors; nothing is changed then.
     std::vector<std::string> load_parameters(const std::string& path);
 
+    /// What a checkpoint keeps beside parameters() and moments(). Between two steps, and in RunHooks::on_step.
+    TrainerState state() const;
+    /// Goes on from there; parameters and moments are set by their views, before refresh().
+    void set_state(const TrainerState& state);
+    /// Of the data that it trains on and is measured on, as it is now.
+    std::string data_fingerprint() const { return train::data_fingerprint(data_); }
+
     const Config& config() const { return config_; }
     /// What is trained on, for people; empty when TrainerOptions::data says nothing.
     const std::string& data_description() const { return data_.description; }
     std::int64_t steps_done() const { return step_; }
+    /// The step that ends the run, and which limit says so; train.max_time_s may end it before.
+    const StepLimit& step_limit() const { return step_limit_; }
+    /// The limit that is reached now, after so many seconds of the run; none when it goes on.
+    std::optional<EndedBy> reached_limit(double seconds) const;
+    /// What train.on_non_finite and on_spike rollback do: puts the trainer where its newest checkpoint stands, with the
+    /// data's position beyond the present step, as RunCheckpoints::roll_back does. Throws IoError where there is none.
+    /// Without it a rollback is an error.
+    void on_rollback(std::function<void(const std::string& reason)> restore) { restore_ = std::move(restore); }
+    /// What the guards against faults remember.
+    const GuardState& guard_state() const { return guards_.state(); }
     /// Steps of an epoch: train.steps_per_epoch, or one pass over the data with epoch sampling; 0: there are none.
     std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
@@ -142,6 +180,8 @@ class Trainer {
     void refresh();
 
     std::int64_t parameter_count();
+    /// Of all its plans, companions included.
+    std::size_t memory_bytes() const;
     int threads() const;
     /// The plan of mode "train", "eval" or "logits". Throws GraphError when there is none.
     const ExecutionPlan& plan(std::string_view mode) const;
@@ -158,14 +198,24 @@ class Trainer {
         std::span<const double> loss;
     };
 
-    void draw(const BatchSource& source, std::int64_t batch, const char* inputs, const char* targets);
+    void draw(const BatchSource& source, RowRange rows, const char* inputs, const char* targets);
+    void give_batch(Feed& feed);
     void forward(Feed& feed, const RunArgs& args);
+    RunArgs draw_micro_batch(const StepReport& report, std::int64_t i);
+    double run_window(StepReport& report);
     void update(StepReport& report);
     void count_experts(StepReport& report);
     std::int64_t count_hits();
-    [[noreturn]] void throw_not_finite(std::int64_t step, const char* what, double value);
+    [[noreturn]] void throw_bad_validation(RowRange rows);
+
+    // step_faults.cpp: what happens when a step goes wrong.
+    void answer_not_finite(StepReport& report, const char* what, double value);
+    void answer_left_out(StepReport& report);
+    void answer(StepReport& report, StepFault fault, FaultPolicy policy, const std::string& text);
+    std::string trace_fault(const StepReport& report);
+    void restore_last_good(const std::string& reason);
     std::optional<Evaluation> evaluate_until(const std::atomic<bool>* stop);
-    bool evaluates_after(std::int64_t step) const;
+    bool evaluates_after(std::int64_t step, bool last) const;
     std::optional<EpochReport> count_towards_epoch(const StepReport& report);
 
     Config config_;
@@ -176,13 +226,20 @@ class Trainer {
     std::int64_t valid_targets_ = 0;                 ///< of it
     Executor* logits_ = nullptr;                     ///< built-in tasks
     std::span<const double> grad_norm_;              ///< of the summed loss, in the update phase of the plan
+    std::span<const double> update_factors_;         ///< by UpdateFactor
     std::span<const double> aux_loss_, batch_load_;  ///< of a micro-batch; empty without experts
     std::vector<double> expert_load_;                ///< of the step
+    Windows windows_;
     std::int64_t steps_per_epoch_ = 0;
+    StepLimit step_limit_;
+    Guards guards_;
+    std::function<void(const std::string&)> restore_;
     std::int64_t step_ = 0;     ///< steps done
-    std::int64_t updates_ = 0;  ///< of them, those that changed parameters: Adam's own count
+    std::int64_t window_ = 0;   ///< windows of data seen: the data's position
+    std::int64_t updates_ = 0;  ///< of the steps, those that changed parameters: Adam's own count
     double epoch_loss_ = 0;     ///< sum over the valid targets of the epoch so far
     std::int64_t epoch_tokens_ = 0;
+    double elapsed_seconds_ = 0;  ///< of run(), all calls together
 };
 
 }  // namespace causeway::train

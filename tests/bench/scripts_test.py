@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/bench_results.py and tools/plot_bench.py make of a small invented run."""
+"""What tools/bench_results.py, tools/plot_bench.py and tools/soak_report.py make of small invented runs."""
 import importlib.util
 import json
 import pathlib
@@ -140,6 +140,43 @@ class Scripts(unittest.TestCase):
             self.skipTest("matplotlib is part of this python")
         self.assertEqual(run.returncode, 3)
         self.assertIn("python3-matplotlib", run.stderr)
+
+
+class Soak(unittest.TestCase):
+    def report(self, rss, steps_ms):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "run").mkdir()
+            (folder / "rss.txt").write_text("".join(f"{i} {kib}\n" for i, kib in enumerate(rss)))
+            (folder / "run" / "metrics.jsonl").write_text("".join(
+                json.dumps({"step": i + 1, "elapsed_s": i, "tokens_per_second": 1e3 / ms}) + "\n"
+                for i, ms in enumerate(steps_ms)))
+            script = TREE / "tools" / "soak_report.py"
+            result = subprocess.run([sys.executable, "-B", script, folder], text=True, capture_output=True, check=False)
+            if result.returncode == 0:
+                self.assertIn("<polyline", (folder / "soak.svg").read_text())
+            return result
+
+    def test_flat_run_passes(self):
+        result = self.report([50000 + i % 3 for i in range(100)], [5 + i % 5 for i in range(100)])
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("+0 KiB from there on", result.stdout)
+        self.assertIn("first: +0.0%", result.stdout)
+
+    def test_growing_memory_fails(self):
+        result = self.report([50000 + 100 * i for i in range(100)], [5] * 100)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("+9000 KiB from there on (at most 4096)", result.stdout)
+
+    def test_slower_steps_fail(self):
+        result = self.report([50000] * 100, [5 + i / 50 for i in range(100)])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("FAILED", result.stdout)
+
+    def test_too_short(self):
+        result = self.report([50000] * 3, [5] * 100)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("3 looks at memory and 100 steps, expected at least 10 and 40", result.stderr)
 
 
 if __name__ == "__main__":

@@ -172,9 +172,8 @@ TEST_CASE("An existing run is replaced only with --overwrite, and not by a confi
     const std::string parameters = content_of(run + "/model.safetensors");
     const Outcome refused = call(tiny_training(run));
     CHECK(refused.code == 1);
-    CHECK(refused.err ==
-          "causeway train: " + run +
-              ": holds a run already (model.safetensors); --overwrite replaces it, or choose another --out\n");
+    CHECK(refused.err == "causeway train: " + run + ": holds a run already (model.safetensors); --resume " + run +
+                             " goes on with it, --overwrite replaces it, or choose another --out\n");
     CHECK(call(tiny_training(run,
                              {"--overwrite", "--set", "runtime.memory_limit_mb=1", "--set", "train.batch_size=4096"}))
               .code == 1);

@@ -43,7 +43,7 @@ TEST_CASE("B70: a command line that cannot be understood is one line and exit co
                     "causeway: \"trian\" is no subcommand, did you mean \"train\"?; there are: train, generate, "
                     "inspect, eval, import, export, plan, trace, check, info, schema, version");
     check_complaint(call({"frobnicate"}), 2,
-                    "causeway: \"frobnicate\" is no subcommand; there are: train, generate, inspect, eval, import, "
+                    "causeway: \"frobnicate\" is no subcommand; there are: train, generate, inspect, report, eval, import, "
                     "export, plan, trace, check, info, schema, version");
     check_complaint(call({"--colour"}), 2, "causeway: unknown option --colour; see `causeway --help`");
     check_complaint(call({"plan", "a.json", "--jsno"}), 2,

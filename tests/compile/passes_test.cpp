@@ -205,6 +205,67 @@ TEST_CASE("B36 matrices and embeddings decay, gains and biases do not") {
     }
 }
 
+namespace {
+
+/// The parameters that decay, by name.
+std::vector<std::string> decaying(Config config, DecayScope scope, const OpDef& optimizer) {
+    config.train.weight_decay = 0.1;
+    config.train.weight_decay_scope = scope;
+    const Graph graph = emit_update(emit_backward(forward(config), "loss"), config.train);
+    std::vector<std::string> names;
+    for (const Node& node : graph.nodes()) {
+        if (node.op == &optimizer && node.attributes.get<double>("weight_decay") == 0.1) {
+            names.push_back(graph.value(graph.storage_of(node.input(0))).name);
+        }
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+TEST_CASE("B36 the scope of weight decay says which parameters decay; a tied head counts as an embedding") {
+    Config config = gpt2();
+    const auto matrices = decaying(config, DecayScope::matrices, ops::adamw());
+    const auto linear = decaying(config, DecayScope::linear, ops::adamw());
+    const auto all = decaying(config, DecayScope::all, ops::adamw());
+    for (const char* name : {"wte.weight", "wpe.weight"}) {
+        CHECK(holds(matrices, name));
+        CHECK(!holds(linear, name));
+    }
+    CHECK(matrices.size() == linear.size() + 2);
+    for (const char* name :
+         {"h.0.attn.qkv.weight", "h.0.attn.proj.weight", "h.0.mlp.fc.weight", "h.0.mlp.proj.weight"}) {
+        CHECK(holds(linear, name));
+    }
+    CHECK(holds(all, "h.0.ln_1.weight"));
+    CHECK(holds(all, "h.0.attn.qkv.bias"));
+    CHECK(!holds(matrices, "h.0.ln_1.weight"));
+    CHECK(!holds(matrices, "h.0.attn.qkv.bias"));
+    config.model.tie_word_embeddings = false;
+    const auto untied = decaying(config, DecayScope::linear, ops::adamw());
+    CHECK(holds(untied, "lm_head.weight"));
+    CHECK(!holds(untied, "wte.weight"));
+}
+
+TEST_CASE("B36 the scope is the same for SGD, and only momentum needs a state") {
+    Config config = gpt2();
+    config.train.optimizer = OptimizerKind::sgd;
+    CHECK(decaying(config, DecayScope::matrices, ops::sgd()) == decaying(gpt2(), DecayScope::matrices, ops::adamw()));
+    const auto states = [&] {
+        const Graph graph = emit_update(emit_backward(forward(config), "loss"), config.train);
+        return graph.with_role(Role::state).size();
+    };
+    CHECK(states() == 0);
+    config.train.momentum = 0.9;
+    const std::size_t parameters = decaying(config, DecayScope::all, ops::sgd()).size();
+    CHECK(states() == 2 * parameters);  // each with its updated version
+}
+
 TEST_CASE("B35 a tied embedding has one gradient, one pair of moments and one place in the norm") {
     const Graph graph = emit_update(fuse_loss(emit_backward(forward(gpt2()), "loss")), gpt2().train);
     int updates = 0, sums = 0;

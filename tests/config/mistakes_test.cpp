@@ -105,7 +105,7 @@ TEST_CASE("B70: values out of range give the range, ends included or not") {
         {"train", "learning_rate", "1e300", "train.learning_rate: found 1e+300, expected a number > 0"},
         {"train", "weight_decay", "-1", "train.weight_decay: found -1, expected a number >= 0"},
         {"train", "max_grad_norm", "-1", "train.max_grad_norm: found -1, expected a number >= 0"},
-        {"train", "max_steps", "0", "train.max_steps: found 0, expected an integer from 1"},
+        {"train", "max_steps", "-1", "train.max_steps: found -1, expected an integer from 0"},
         {"train", "seed", "-1", "train.seed: found -1, expected an integer from 0 to 18446744073709551615"},
         {"train", "warmup_steps", "-1", "train.warmup_steps: found -1, expected an integer from 0"},
         {"train", "gradient_accumulation_steps", "0", "train.gradient_accumulation_steps: found 0"},
@@ -145,7 +145,8 @@ TEST_CASE("B70: an unknown name lists the known ones and the nearest") {
          "mean \"induction\"?"},
         {"data", "sampling", "\"shuffle\"",
          "data.sampling: found the string \"shuffle\", expected one of: random, epoch"},
-        {"train", "optimizer", "\"sgd\"", "train.optimizer: found the string \"sgd\", expected one of: adamw, adam"},
+        {"train", "optimizer", "\"lion\"",
+         "train.optimizer: found the string \"lion\", expected one of: adamw, adam, sgd"},
         {"train", "lr_schedule", "\"cosin\"",
          "train.lr_schedule: found the string \"cosin\", expected one of: constant, linear, cosine; did you mean "
          "\"cosine\"?"},

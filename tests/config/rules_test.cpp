@@ -143,6 +143,37 @@ TEST_CASE("B11: learning-rate settings are in order, and a run may end within it
     CHECK(parsed(R"({"train": {"warmup_steps": 0, "max_steps": 1}})").train.max_steps == 1);
 }
 
+TEST_CASE("a field of section train that another one makes meaningless is refused, naming both") {
+    struct Case {
+        std::vector<std::string> overrides;
+        std::string message;
+    };
+    const Case cases[] = {
+        {{"max_steps=0"}, "train.max_steps: found 0, expected a limit"},
+        {{"momentum=0.9"}, "train.momentum: found 0.9, expected 0: only train.optimizer sgd has momentum"},
+        {{"optimizer=sgd", "adam_beta2=0.9"}, "train.adam_beta2: found 0.9, expected 0.999: train.optimizer is sgd"},
+        {{"optimizer=adam", "weight_decay=0.1"}, "train.weight_decay: found 0.1, expected 0 with"},
+        {{"weight_decay_scope=all"}, "train.weight_decay_scope: expected matrices: train.weight_decay is 0"},
+        {{"lr_schedule=constant", "min_learning_rate=1e-5"}, "train.min_learning_rate: found 1e-05, expected 0"},
+        {{"lr_schedule=minimind", "min_learning_rate=1e-5"}, "ends at a tenth of train.learning_rate"},
+        {{"decay_steps=5"}, "train.decay_steps: found 5, expected 0: only train.lr_schedule wsd has decay_steps"},
+        {{"spike_factor=0.5"}, "train.spike_factor: found 0.5, expected 0 or more than 1"},
+        {{"spike_factor=1"}, "train.spike_factor: found 1, expected 0 or more than 1"},
+        {{"on_spike=stop"}, "train.on_spike: expected skip: train.spike_factor is 0"},
+        {{"on_non_finite=rollback"}, "train.checkpoint_every: found 0, expected more: a rollback needs"},
+    };
+    for (const Case& mistake : cases) {
+        std::vector<std::string> overrides;
+        for (const std::string& field : mistake.overrides) overrides.push_back("train." + field);
+        CHECK_THAT(mistake_in("{}", overrides), contains(mistake.message));
+    }
+    const auto accepted = [](const std::vector<std::string>& overrides) { return parsed("{}", overrides).train; };
+    CHECK(accepted({"train.max_steps=0", "train.max_tokens=100"}).max_tokens == 100);
+    CHECK(accepted({"train.optimizer=sgd", "train.momentum=0.9", "train.weight_decay=0.1"}).momentum == 0.9);
+    CHECK(accepted({"train.lr_schedule=wsd", "train.decay_steps=5"}).decay_steps == 5);
+    CHECK(accepted({"train.spike_factor=3", "train.on_spike=rollback", "train.checkpoint_every=9"}).spike_factor == 3);
+}
+
 TEST_CASE("sizes whose products leave 64 bits are refused before anything is computed from them") {
     const std::string huge = R"({"model": {"hidden_size": 131072, "num_hidden_layers": 1024, "vocab_size": 2147483648,
         "num_attention_heads": 4096, "max_position_embeddings": 1048576}, "train": {"batch_size": 65536}})";

@@ -21,6 +21,17 @@ void check(bool passed, const char* what) {
     failures += passed ? 0 : 1;
 }
 
+/// Whether `call` throws an E.
+template <class E, class F>
+bool throws(F&& call) {
+    try {
+        call();
+    } catch (const E&) {
+        return true;
+    }
+    return false;
+}
+
 /// Numbers that differ from place to place, in [-0.5, 0.5).
 std::vector<float> numbers(std::int64_t count, std::uint32_t seed) {
     std::vector<float> values(static_cast<std::size_t>(count));
@@ -64,6 +75,22 @@ void save_and_reload(const std::string& config) {
     check(trainer.evaluate().loss > other.evaluate().loss + 1, "parameters can be written");
 }
 
+void interrupt_and_resume(const std::string& config) {
+    const causeway::Program program = causeway::compile_file(config, {"train.max_steps=8"});
+    causeway::Trainer trainer(program), other(program);
+    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-resume").string();
+    for (int i = 0; i < 4; ++i) trainer.step();
+    trainer.save_checkpoint(folder);
+    const causeway::Resumed resumed = other.resume(folder);
+    check(resumed.step == 4 && resumed.notes.empty() && other.steps_done() == 4, "a run goes on from its checkpoint");
+    check(other.run().loss == trainer.run().loss, "to the same bits");
+    check(throws<causeway::ConfigError>(
+              [&] { causeway::Trainer(causeway::compile_file(config, {"train.seed=7"})).resume(folder); }),
+          "but not as another run");
+    std::filesystem::remove_all(folder);
+    check(throws<causeway::IoError>([&] { other.resume(folder); }), "nor without one");
+}
+
 void generate(const std::string& config) {
     causeway::Trainer trainer(causeway::compile_file(config, {"train.max_steps=20"}));
     trainer.run();
@@ -91,17 +118,6 @@ void reject_a_mistake(const std::string& config) {
         const std::string message = error.what();
         check(message.find("train.learing_rate") != std::string::npos, "a misspelt field is refused by its path");
     }
-}
-
-/// Whether `call` throws an E.
-template <class E, class F>
-bool throws(F&& call) {
-    try {
-        call();
-    } catch (const E&) {
-        return true;
-    }
-    return false;
 }
 
 void reject_bad_arguments() {
@@ -249,6 +265,7 @@ int main(int argc, char** argv) {
         check(causeway::version() == CAUSEWAY_VERSION, "headers and library are of one version");
         train_some_steps(argv[1]);
         save_and_reload(argv[1]);
+        interrupt_and_resume(argv[1]);
         generate(argv[1]);
         reject_a_mistake(argv[1]);
         reject_bad_arguments();

@@ -14,6 +14,7 @@
 #include "io/atomic_file.hpp"
 #include "io/line_writer.hpp"
 #include "io/mapped_file.hpp"
+#include "io/temporary_name.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -222,18 +223,18 @@ TEST_CASE("unfinished files are removed when their process is gone, and no other
     if (gone == 0) _exit(0);
     REQUIRE(waitpid(gone, nullptr, 0) == gone);
     const std::string dead = "model.tmp-" + std::to_string(gone) + "-0";
-    const std::string alive = "model.tmp-" + std::to_string(getpid()) + "-0";
-    for (const std::string& name : {dead, alive}) CHECK(is_temporary_file(name));
+    const std::string alive = "model.tmp-" + std::to_string(getppid()) + "-0";
+    for (const std::string& name : {dead, alive}) CHECK(is_temporary_name(name));
     const std::vector<std::string> others{"model.tmp-x-0", "model.tmp-0-1", "model.tmp-" + std::to_string(gone),
                                           "model", dead + "x"};
-    for (const std::string& name : others) CHECK(!is_temporary_file(name));
+    for (const std::string& name : others) CHECK(!is_temporary_name(name));
     folder.write(dead, "");
     folder.write(alive, "");
     for (const std::string& name : others) folder.write(name, "");
-    remove_abandoned_files(folder.path());
+    remove_abandoned(folder.path());
     CHECK(!std::filesystem::exists(folder.file(dead)));
     CHECK(files_in(folder) == 1 + others.size());
-    remove_abandoned_files(folder.file("no/such"));
+    remove_abandoned(folder.file("no/such"));
 }
 
 TEST_CASE("lines are in the file as soon as they are written") {

@@ -31,6 +31,18 @@ struct Problem {
         return args;
     }
 
+    SgdArgs<T> sgd_args(bool momentum) {
+        SgdArgs<T> args;
+        args.param = param.data();
+        args.grad = grad.data();
+        args.m = momentum ? m.data() : nullptr;
+        args.learning_rate = 1e-2;
+        args.momentum = momentum ? 0.9 : 0;
+        args.weight_decay = 0.1;
+        args.grad_scale = 0.37;
+        return args;
+    }
+
     bool margins_intact() const {
         return param.margins_intact() && grad.margins_intact() && m.margins_intact() && v.margins_intact();
     }
@@ -99,6 +111,32 @@ TEST_CASE("One AdamW step is within a few ulp of the reference in double") {
         CHECK(worst_error(actual.param, expected.param, 4e-9, 1.5e-7) <= 1);
         CHECK(worst_error(actual.v, expected.v, 0, 4e-7) <= 1);
     });
+}
+
+TEST_CASE("SGD agrees with the reference in double over ten steps, with and without momentum") {
+    for (const std::int64_t n : awkward_lengths()) {
+        for (const bool momentum : {true, false}) {
+            CAPTURE(n, momentum);
+            Problem<double> expected(n);
+            for (int step = 0; step < 10; ++step) {
+                reference_table<double>().optimizer.sgd(expected.sgd_args(momentum), 0, n);
+            }
+            for_each_isa([&](const KernelTable<float>& table) {
+                Problem<float> whole(n), pieces(n);
+                for (int step = 0; step < 10; ++step) {
+                    table.optimizer.sgd(whole.sgd_args(momentum), 0, n);
+                    for (std::int64_t begin = 0, length = 1; begin < n; begin += length, ++length) {
+                        table.optimizer.sgd(pieces.sgd_args(momentum), begin, std::min(n, begin + length));
+                    }
+                }
+                CHECK(worst_error(whole.param, expected.param, 1e-6, 1e-6) <= 1);
+                CHECK(worst_error(whole.m, expected.m, 1e-6, 1e-6) <= 1);
+                CHECK(pieces.param.same_bits(whole.param));
+                CHECK(pieces.m.same_bits(whole.m));
+                CHECK((whole.margins_intact() && pieces.margins_intact()));
+            });
+        }
+    }
 }
 
 TEST_CASE("B36 weight decay alone: a zero gradient shrinks a matrix by lr times decay, others stay") {

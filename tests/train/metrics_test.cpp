@@ -1,5 +1,6 @@
 #include "train/metrics.hpp"
 
+#include <cmath>
 #include <limits>
 #include <locale>
 #include <nlohmann/json.hpp>
@@ -42,15 +43,36 @@ TEST_CASE("a metrics line has the documented fields, and numbers read back exact
 
 TEST_CASE("evaluations and ends of epochs add their fields to the step's line") {
     Progress progress = some_progress();
-    progress.validation = Evaluation{2.0 / 3, 100, 0.75, 0.1};
+    progress.validation = Evaluation{2.0 / 3, 100, 0.75, 0.1, 1.25};
     progress.epoch = EpochReport{2, 1.0 / 7};
     progress.step.updated = false;
     const json line = json::parse(metrics_line(progress));
     CHECK(line.at("val_loss").get<double>() == 2.0 / 3);
     CHECK(line.at("val_accuracy").get<double>() == 0.75);
+    CHECK(line.at("val_perplexity").get<double>() == std::exp(2.0 / 3));
+    CHECK(line.at("val_bits_per_byte").get<double>() == 1.25);
     CHECK(line.at("epoch").get<int>() == 2);
     CHECK(line.at("epoch_mean_loss").get<double>() == 1.0 / 7);
     CHECK(line.at("updated").get<bool>() == false);
+}
+
+TEST_CASE("a step that was left out says why, and the last line of a run what ended it") {
+    Progress progress = some_progress();
+    progress.step.loss = std::numeric_limits<double>::quiet_NaN();
+    progress.step.updated = false;
+    progress.step.fault = StepFault::non_finite;
+    progress.ended_by = EndedBy::max_time_s;
+    json line = json::parse(metrics_line(progress));
+    CHECK(line.at("loss").is_null());
+    CHECK(line.at("updated").get<bool>() == false);
+    CHECK(line.at("skipped").get<std::string>() == "non_finite");
+    CHECK(line.at("ended_by").get<std::string>() == "max_time_s");
+    progress.step.fault = StepFault::spike;
+    progress.ended_by.reset();
+    line = json::parse(metrics_line(progress));
+    CHECK(line.at("skipped").get<std::string>() == "spike");
+    CHECK(!line.contains("ended_by"));
+    CHECK(!line.contains("val_perplexity"));
 }
 
 TEST_CASE("models with experts add their auxiliary loss and each layer's load") {

@@ -15,7 +15,8 @@ Section train_section() {
               {"seq_len", "block_size", "context_length", "max_length"});
     train.add("gradient_accumulation_steps", &T::gradient_accumulation_steps, integer(1, 1 << 16),
               "Micro-batches whose gradients make one optimizer step.", {"accumulation_steps", "grad_accum"});
-    train.add("max_steps", &T::max_steps, integer(1, most_steps), "Optimizer steps.",
+    train.add("max_steps", &T::max_steps, integer(0, most_steps),
+              "Optimizer steps; 0 means no such limit, if there is another one.",
               {"steps", "max_iters", "num_iterations", "total_steps"});
     train.add("max_epochs", &T::max_epochs, number({0.0, 1e9}),
               "The run also ends after so many passes over the data; 0 means no such limit.",
@@ -28,19 +29,23 @@ Section train_section() {
               "Steps that are reported as an epoch; 0 means one pass over the data with sampling epoch, otherwise no "
               "epochs.");
     train.add("optimizer", &T::optimizer, choice<OptimizerKind>({"adamw", "adam", "sgd"}),
-              "adam is adamw without weight decay; sgd has momentum.");
+              "adam is adamw without weight decay; sgd has momentum. See docs/training.md for this and what follows.",
+              {"optim", "optimizer_type"});
     train.add("learning_rate", &T::learning_rate, number({0.0, 1000.0, true, false}), "The highest rate.",
               {"lr", "max_lr"});
     train.add("min_learning_rate", &T::min_learning_rate, rate,
-              "The rate that linear and cosine schedules end at; at most learning_rate.", {"min_lr", "final_lr"});
+              "The rate that linear, cosine and wsd schedules end at and inverse_sqrt never goes below; at most "
+              "learning_rate.",
+              {"min_lr", "final_lr"});
     train.add("lr_schedule", &T::lr_schedule,
               choice<LrSchedule>({"constant", "linear", "cosine", "minimind", "wsd", "inverse_sqrt"}),
-              "The rate after warm-up; see Learning rate below.", {"lr_scheduler_type", "schedule"});
+              "The rate after warm-up.", {"lr_scheduler_type", "schedule"});
     train.add("warmup_steps", &T::warmup_steps, integer(0, most_steps),
               "Steps over which the rate rises linearly to learning_rate.", {"warmup_iters", "warmup"});
     train.add("decay_steps", &T::decay_steps, integer(0, most_steps),
-              "wsd: the last steps, over which the rate falls; 0 means a fifth of max_steps.");
-    train.add("momentum", &T::momentum, number({0.0, 1.0, false, true}), "sgd: share of the last update that is kept.");
+              "wsd: the last steps, over which the rate falls; 0 means a fifth of all.");
+    train.add("momentum", &T::momentum, number({0.0, 1.0, false, true}),
+              "sgd: share of the earlier gradients that each step keeps; 0 means none.");
     train.add("adam_beta1", &T::adam_beta1, number({0.0, 1.0, false, true}), "Decay of the mean of gradients.",
               {"beta1", "betas"});
     train.add("adam_beta2", &T::adam_beta2, number({0.0, 1.0, false, true}), "Decay of the mean of their squares.",
@@ -48,9 +53,11 @@ Section train_section() {
     train.add("adam_epsilon", &T::adam_epsilon, number({1e-30, 1.0}), "Added to the root in the denominator.",
               {"eps", "adam_eps"});
     train.add("weight_decay", &T::weight_decay, number({0.0, 100.0}),
-              "Decoupled decay of the parameters in weight_decay_scope. Must be 0 with adam.");
+              "Decay of the parameters in weight_decay_scope: decoupled with adamw, L2 with sgd. Must be 0 with adam.");
     train.add("weight_decay_scope", &T::weight_decay_scope, choice<DecayScope>({"matrices", "linear", "all"}),
-              "What decays: matrices and embeddings but no biases and norm gains; no embeddings either; or everything.",
+              "What decays: matrices and embeddings but no biases and norm gains; no embeddings either (a tied one is "
+              "one); or "
+              "everything.",
               {"no_decay"});
     train.add("max_grad_norm", &T::max_grad_norm, number({0.0, 1e30}),
               "The global gradient norm is clipped to it; 0 means no clipping.", {"grad_clip", "clip", "clip_grad"});
@@ -59,7 +66,10 @@ Section train_section() {
         "on_non_finite", &T::on_non_finite, policy,
         "What follows a loss or gradient that is not finite: an error, the step left out, or the newest checkpoint.");
     train.add("on_spike", &T::on_spike, policy, "The same for a gradient norm above spike_factor times the usual one.");
-    train.add("spike_factor", &T::spike_factor, number({0.0, 1e9}), "0 means that spikes are not looked for.");
+    train.add(
+        "spike_factor", &T::spike_factor, number({0.0, 1e9}),
+        "Above so many times the usual gradient norm it is a spike: more than 1; 0 means that spikes are not looked "
+        "for.");
     train.add(
         "recompute", &T::recompute, choice<Recompute>({"none", "attention_free", "block"}),
         "What backward computes a second time instead of keeping it: nothing, all of a block but attention with its "

@@ -69,6 +69,7 @@ RunCard card_of(const Json& object) {
     take(plan, "steps", card.plan_steps);
     take(plan, "groups", card.plan_groups);
     take(plan, "tokens_per_step", card.tokens_per_step);
+    take(plan, "planned_steps", card.planned_steps);
     for (const Json& session : object.value("sessions", Json::array())) card.sessions.push_back(session_of(session));
     return card;
 }
@@ -99,7 +100,8 @@ std::string to_json(const RunCard& card) {
                         {"flops_per_step", card.flops_per_step},
                         {"steps", card.plan_steps},
                         {"groups", card.plan_groups},
-                        {"tokens_per_step", card.tokens_per_step}}},
+                        {"tokens_per_step", card.tokens_per_step},
+                        {"planned_steps", card.planned_steps}}},
                       {"sessions", sessions}};
     return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

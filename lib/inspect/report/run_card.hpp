@@ -29,7 +29,8 @@ struct RunCard {
     std::int64_t parameter_bytes = 0, state_bytes = 0, scratch_bytes = 0;
     double flops_per_step = 0;
     std::int64_t plan_steps = 0, plan_groups = 0;
-    std::int64_t tokens_per_step = 0;
+    std::int64_t tokens_per_step = 0;  ///< at most; the last of an epoch may have fewer
+    std::int64_t planned_steps = 0;    ///< 0: not known beforehand
     std::vector<Session> sessions;
 
     /// Of the last session. A session that says it is running while its process is gone was ended from outside.

@@ -98,6 +98,7 @@ void RunHistory::add_line(std::string_view line) {
     add(tokens_per_second, "tokens_per_second");
     add(epoch_loss, "epoch_mean_loss");
     add(accuracy, "val_accuracy");
+    add(bits_per_byte, "val_bits_per_byte");
     add(aux_loss, "aux_loss");
     if (const auto found = add(validation, "val_loss"); found && std::isfinite(*found)) {
         last_validation = found;

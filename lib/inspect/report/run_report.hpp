@@ -24,6 +24,8 @@ class RunReport {
     void write();
     /// Reads what is new.
     const RunRecords& read();
+    /// The files are read from their beginning the next time: lines were taken from them.
+    void forget() { records_.history = {}; }
 
   private:
     using Clock = std::chrono::steady_clock;

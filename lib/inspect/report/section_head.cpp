@@ -51,14 +51,18 @@ StateWords state_words(const RunRecords& records) {
 
 std::vector<Fact> first_facts(const RunRecords& records) {
     const RunHistory& history = records.history;
-    const std::int64_t most = records.config.train.max_steps;
-    std::vector<Fact> facts{{fmt::format("steps, of {}", count_text(most)), count_text(history.steps)}};
+    const std::int64_t most = records.card ? records.card->planned_steps : records.config.train.max_steps;
+    std::vector<Fact> facts{{most > 0 ? fmt::format("steps, of {}", count_text(most)) : "steps",  //
+                             count_text(history.steps)}};
     if (history.steps == 0) return facts;
     facts.push_back({"training loss", loss_text(history.last_loss)});
     if (history.last_validation) facts.push_back({"validation loss", loss_text(*history.last_validation)});
     if (history.best_validation && *history.best_validation < *history.last_validation) {
         facts.push_back(
             {fmt::format("best, at step {}", count_text(history.best_step)), loss_text(*history.best_validation)});
+    }
+    if (!history.bits_per_byte.empty()) {
+        facts.push_back({"bits a byte", fmt::format("{:.4f}", history.bits_per_byte.last().mean)});
     }
     if (!history.accuracy.empty()) {
         facts.push_back({"accuracy", fmt::format("{:.2f}%", 100 * history.accuracy.last().mean)});

@@ -1,0 +1,432 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "io/safetensors.hpp"
+#include "support/catch.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/under_sanitizer.hpp"
+#include "train/resume.hpp"
+#include "train/train_support.hpp"
+
+using namespace causeway;
+using namespace causeway::train;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string some_text(const TemporaryFolder& folder, const std::string& name = "text.txt", int salt = 0) {
+    std::string text;
+    for (int i = 0; i < 420; ++i) text.push_back(static_cast<char>(32 + (i * i + 7 * i + salt) % 90));
+    return folder.write(name, text);
+}
+
+/// Everything that a resume has to get right at once: dropout, accumulation, shuffled epochs of 7 steps with a tail,
+/// a schedule, clipping.
+Config everything(const std::string& text, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> overrides{"data.path=" + text};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return parse_config(R"({
+        "model": {"vocab_size": 256, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+                  "max_position_embeddings": 10, "attention_dropout": 0.1, "embd_pdrop": 0.1, "resid_pdrop": 0.1},
+        "data": {"source": "text", "sampling": "epoch"},
+        "train": {"seed": 11, "batch_size": 2, "gradient_accumulation_steps": 3, "max_steps": 20,
+                  "learning_rate": 0.01, "weight_decay": 0.1, "max_grad_norm": 0.5, "warmup_steps": 3, "eval_every": 4}
+        })",
+                        "everything", overrides);
+}
+
+/// What a run leaves, step by step, to be compared bit for bit.
+struct Record {
+    std::vector<std::tuple<std::int64_t, double, double>> steps;  ///< number, loss, norm
+    std::vector<std::tuple<std::int64_t, double>> validations, epochs;
+    bool operator==(const Record&) const = default;
+};
+
+/// Runs until a step, or to the end.
+void run_until(Trainer& trainer, RunCheckpoints& checkpoints, std::int64_t last, Record& record) {
+    std::atomic<bool> stop{false};
+    RunHooks hooks;
+    hooks.stop = &stop;
+    hooks.on_step = [&](const Progress& progress) {
+        const std::int64_t step = progress.step.step;
+        record.steps.emplace_back(step, progress.step.loss, progress.step.grad_norm);
+        if (progress.validation) record.validations.emplace_back(step, progress.validation->loss);
+        if (progress.validation) checkpoints.evaluated(step, progress.validation->loss);
+        if (progress.epoch) record.epochs.emplace_back(progress.epoch->epoch, progress.epoch->mean_loss);
+        stop = step >= last;
+    };
+    trainer.run(hooks);
+}
+
+/// Trains in parts that end at these steps, each in a trainer of its own, the next one resumed from the folder.
+std::pair<Record, Trace> train_in_parts(const RunFolder& run, const std::vector<Config>& configs,
+                                        const std::vector<std::int64_t>& ends) {
+    Record record;
+    Trace trace;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        Trainer trainer(configs[i % configs.size()]);
+        RunCheckpoints checkpoints(run, trainer);
+        if (i > 0) {
+            const FoundCheckpoint found = find_checkpoint(run);
+            CHECK(resume(trainer, found).step == ends[i - 1]);
+            checkpoints.resumed_from(*found.checkpoint);
+        }
+        run_until(trainer, checkpoints, ends[i], record);
+        checkpoints.save("");
+        trace.parameters = values_of(trainer.parameters());
+        trace.moments = values_of(trainer.moments());
+    }
+    return {record, trace};
+}
+
+void damage(const std::string& path, std::uintmax_t at) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(at));
+    const char byte = static_cast<char>(file.get());
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(static_cast<char>(byte ^ 4));
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// A trainer after some steps, saved after each of them.
+void save_steps(const RunFolder& run, Trainer& trainer, int steps) {
+    RunCheckpoints checkpoints(run, trainer);
+    for (int i = 0; i < steps; ++i) {
+        trainer.step();
+        checkpoints.save("");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("B65, B67: 20 steps, 10 + 10, 7 + 13 and 1 + 6 + 13 give the same bits, on any numbers of threads") {
+    const TemporaryFolder folder;
+    const std::string text = some_text(folder);
+    const auto config = [&](int threads) { return everything(text, {fmt::format("runtime.threads={}", threads)}); };
+    const auto straight = train_in_parts({folder.file("straight")}, {config(1)}, {20});
+    CHECK(straight.first.steps.size() == 20);
+    CHECK(straight.first.validations.size() == 5);
+    CHECK(straight.first.epochs.size() == 2);
+    CHECK(std::get<1>(straight.first.steps.back()) < std::get<1>(straight.first.steps.front()));
+    CHECK(train_in_parts({folder.file("a")}, {config(2)}, {10, 20}) == straight);
+    CHECK(train_in_parts({folder.file("b")}, {config(1), config(2)}, {7, 20}) == straight);
+    CHECK(train_in_parts({folder.file("c")}, {config(3), config(1), config(8)}, {1, 7, 20}) == straight);
+}
+
+TEST_CASE("B65: so do experts with their balance, and the optimizer adam") {
+    const TemporaryFolder folder;
+    int number = 0;
+    for (const Config& config : {small_gpt2(expert_blocks({"train.max_steps=9", "train.eval_every=3"})),
+                                 small_gpt2({"train.optimizer=adam", "train.weight_decay=0", "train.max_steps=9"})}) {
+        const std::string name = folder.file(std::to_string(number++));
+        CHECK(train_in_parts({name + "s"}, {config}, {9}) == train_in_parts({name + "p"}, {config}, {4, 9}));
+    }
+}
+
+TEST_CASE("a checkpoint in double precision keeps every bit") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    TrainerOptions options, again;
+    options.dtype = again.dtype = DType::f64;
+    Trainer one(small_gpt2(), std::move(options)), two(small_gpt2(), std::move(again));
+    save_steps(run, one, 3);
+    resume(two, find_checkpoint(run));
+    CHECK(one.step().loss == two.step().loss);
+    CHECK(values_of(one.moments()) == values_of(two.moments()));
+    // A trainer in single precision has no use for it, and stays as it was.
+    Trainer single(small_gpt2());
+    const std::vector<double> before = values_of(single.parameters());
+    CHECK_THROWS_MESSAGE(resume(single, find_checkpoint(run)), IoError, "is f64");
+    CHECK(values_of(single.parameters()) == before);
+    CHECK(single.steps_done() == 0);
+}
+
+TEST_CASE("a checkpoint is a folder of files with hashes, and of a model") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(small_gpt2());
+    save_steps(run, trainer, 2);
+    const std::string newest = list_checkpoints(run).front().folder;
+    CHECK(newest == run.folder + "/checkpoints/step_00000002");
+    CHECK(names_in(newest) == std::vector<std::string>{"config.json", "hashes.xxh128", "model.safetensors",
+                                                       "optimizer.safetensors", "state.json"});
+    CHECK(load_run({newest}) == trainer.config());
+    CHECK(SafetensorsFile(newest + "/optimizer.safetensors").tensors().size() == trainer.moments().size());
+    // The weights are there once.
+    CHECK(fs::equivalent(newest + "/model.safetensors", run.parameters()));
+    Trainer other(load_run({newest}));
+    CHECK(other.load_parameters(newest).empty());
+    CHECK(values_of(other.parameters()) == values_of(trainer.parameters()));
+}
+
+TEST_CASE("the newest checkpoints stay, and the best one") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(small_gpt2({"train.keep_checkpoints=2"}));
+    RunCheckpoints checkpoints(run, trainer);
+    const std::map<int, double> losses{{2, 3.0}, {3, 2.0}, {5, 2.5}};
+    for (int step = 1; step <= 7; ++step) {
+        trainer.step();
+        if (losses.contains(step)) checkpoints.evaluated(step, losses.at(step));
+        checkpoints.save("");
+        checkpoints.save("");  // a second time does nothing
+    }
+    CHECK(names_in(run.checkpoints()) == std::vector<std::string>{"step_00000003", "step_00000006", "step_00000007"});
+    CHECK(Checkpoint({run.checkpoints() + "/step_00000003"}).record().validation_loss == 2.0);
+    const CheckpointRecord last = Checkpoint({run.checkpoints() + "/step_00000007"}).record();
+    CHECK(!last.validation_loss);
+    CHECK(last.best == BestEvaluation{3, 2.0});
+}
+
+TEST_CASE("B63: whatever file of the newest checkpoint is damaged, the one before it is used, and that is said") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(small_gpt2());
+    save_steps(run, trainer, 2);
+    const std::string newest = run.checkpoints() + "/step_00000002";
+    const fs::path kept = folder.file("kept");
+    fs::copy(newest, kept);
+    for (const std::string& name : names_in(newest)) {
+        const std::string file = newest + "/" + name;
+        const std::uintmax_t size = fs::file_size(file);
+        const std::vector<std::function<void()>> damages{
+            [&] { damage(file, 0); },          [&] { damage(file, size / 2); },
+            [&] { damage(file, size - 1); },   [&] { fs::resize_file(file, size / 2); },
+            [&] { fs::resize_file(file, 0); }, [&] { fs::remove(file); },
+        };
+        for (std::size_t i = 0; i < damages.size(); ++i) {
+            INFO(name << ", damage " << i);
+            damages[i]();
+            const FoundCheckpoint found = find_checkpoint(run);
+            REQUIRE(found.checkpoint);
+            CHECK(found.checkpoint->record().trainer.step == 1);
+            REQUIRE(found.faults.size() == 1);
+            CHECK_THAT(found.faults[0], contains(newest));
+            fs::remove_all(newest);
+            fs::copy(kept, newest);
+        }
+    }
+    damage(newest + "/model.safetensors", 500);
+    Trainer other(small_gpt2());
+    const FoundCheckpoint found = find_checkpoint(run);
+    const Resumed resumed = resume(other, found);
+    REQUIRE(resumed.warnings.size() == 1);
+    CHECK_THAT(resumed.warnings[0], contains("model.safetensors: is damaged") && contains("step_00000001"));
+    set_aside(found);
+    CHECK(names_in(run.checkpoints()) == std::vector<std::string>{"step_00000001", "step_00000002.damaged"});
+    // The run makes it anew.
+    RunCheckpoints checkpoints(run, other);
+    checkpoints.resumed_from(*found.checkpoint);
+    other.step();
+    checkpoints.save("");
+    CHECK(find_checkpoint(run).checkpoint->record().trainer.step == 2);
+    damage(run.checkpoints() + "/step_00000001/state.json", 9);
+    damage(run.checkpoints() + "/step_00000002/state.json", 9);
+    CHECK_THROWS_MESSAGE(find_checkpoint(run), IoError, "none of the run's 2 checkpoints");
+}
+
+TEST_CASE("a checkpoint of the same step is replaced as a whole") {
+    const TemporaryFolder folder;
+    Trainer trainer(small_gpt2());
+    const CheckpointFolder at{folder.file("step_00000000")};
+    CheckpointRecord record = record_of(trainer);
+    record.metrics_line = "first";
+    write_checkpoint(at, trainer, record);
+    record.metrics_line = "second";
+    write_checkpoint(at, trainer, record);
+    CHECK(Checkpoint(at).record().metrics_line == "second");
+    CHECK(names_in(folder.path().string()) == std::vector<std::string>{"step_00000000"});
+}
+
+TEST_CASE("a checkpoint of another model is refused, and a newer format") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(small_gpt2());
+    save_steps(run, trainer, 1);
+    Trainer wider(small_gpt2({"model.hidden_size=27"}));
+    const Checkpoint checkpoint({run.checkpoints() + "/step_00000001"});
+    CHECK_THROWS_MESSAGE(checkpoint.load_into(wider), IoError, "expected f32 (27)");
+    CHECK_THROWS_MESSAGE(resume(wider, find_checkpoint(run)), ConfigError,
+                         "model.hidden_size: found 27, expected 24 as in the checkpoint");
+    std::string json = to_json(record_of(trainer));
+    json.replace(json.find("\"format\": 1"), 11, "\"format\": 2");
+    CHECK_THROWS_MESSAGE(parse_record(json, "state.json"), IoError, "found format 2, expected at most 1");
+    CHECK_THROWS_MESSAGE(parse_record("{}", "state.json"), IoError, "state.json: is not the state of a checkpoint");
+    CHECK_THROWS_MESSAGE(parse_record("[", "state.json"), IoError, "state.json: is not the state of a checkpoint");
+}
+
+TEST_CASE("a record reads back to the same bits") {
+    CheckpointRecord record;
+    record.trainer = {1LL << 60, 5, 3, 0.1 + 0.2, 7, 1e-310, {std::numeric_limits<double>::max(), -0.0, 1.0 / 3}};
+    record.validation_loss = std::nextafter(2.0, 3.0);
+    record.best = BestEvaluation{9, 5e-324};
+    record.metrics_line = R"({"step":1,"loss":2.5})";
+    record.data_fingerprint = "f";
+    record.isa = "avx2";
+    record.version = "1.2.3";
+    const CheckpointRecord back = parse_record(to_json(record), "state.json");
+    CHECK(back.trainer == record.trainer);
+    CHECK(std::signbit(back.trainer.guards[1]));
+    CHECK(back.validation_loss == record.validation_loss);
+    CHECK(back.best == record.best);
+    CHECK(back.metrics_line == record.metrics_line);
+    CHECK(back.data_fingerprint + back.isa + back.version == "favx21.2.3");
+}
+
+TEST_CASE("a resumed run may change what does not make it another run, and says it") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    const std::string text = some_text(folder);
+    {
+        Trainer trainer(everything(text));
+        save_steps(run, trainer, 1);
+    }
+    Trainer trainer(everything(some_text(folder, "moved.txt"), {"train.max_steps=40", "runtime.threads=3",
+                                                                "train.log_every=3", "runtime.isa=reference"}));
+    const Resumed resumed = resume(trainer, find_checkpoint(run));
+    std::string notes;
+    for (const std::string& note : resumed.notes) notes += note + "\n";
+    CHECK_THAT(notes,
+               contains("data.path \"" + text + "\" -> ") &&
+                   contains("train.max_steps 20 -> 40: where the run ends; the learning rates of the schedule") &&
+                   contains("runtime.threads 0 -> 3\n") && contains("train.log_every 10 -> 3\n") &&
+                   contains("kernels of reference, so far "));
+    for (const char* change : {"train.batch_size=4", "train.seed=12", "train.learning_rate=0.02", "model.resid_pdrop=0",
+                               "data.sampling=random", "train.gradient_accumulation_steps=1"}) {
+        Trainer other(everything(text, {change}));
+        const std::string field = std::string(change).substr(0, std::string(change).find('='));
+        CHECK_THROWS_MESSAGE(resume(other, find_checkpoint(run)), ConfigError, field + ": found ");
+        CHECK(other.steps_done() == 0);
+    }
+}
+
+TEST_CASE("data that is not what the run was trained on is refused") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(everything(some_text(folder)));
+    save_steps(run, trainer, 1);
+    Trainer changed(everything(some_text(folder, "other.txt", 1)));
+    CHECK_THROWS_MESSAGE(resume(changed, find_checkpoint(run)), DataError,
+                         "the data is not what the run was trained on");
+    Trainer longer(everything(folder.write("longer.txt", content_of(folder.file("text.txt")) + "!")));
+    CHECK_THROWS_MESSAGE(resume(longer, find_checkpoint(run)), DataError, "fingerprint");
+    CHECK(longer.steps_done() == 0);
+}
+
+TEST_CASE("a file that shrinks under a run ends it with an error, and what was learned is saved") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    const std::string text = some_text(folder), whole = content_of(text);
+    Trainer trainer(everything(text));
+    RunCheckpoints checkpoints(run, trainer);
+    trainer.step();
+    fs::resize_file(text, 100);
+    CHECK_THROWS_MESSAGE(trainer.step(), IoError, "text.txt: has become shorter while it was being read: found 100");
+    CHECK_THROWS_MESSAGE(trainer.evaluate(), IoError, "expected 420");
+    checkpoints.save("");
+    folder.write("text.txt", whole);
+    Trainer other(everything(text));
+    CHECK(resume(other, find_checkpoint(run)).step == 1);
+    // Another file of that name is no matter to who has the old one open.
+    folder.write("new.txt", "short");
+    fs::rename(folder.file("new.txt"), text);
+    CHECK(std::isfinite(other.step().loss));
+}
+
+TEST_CASE("a file that is rewritten under a run is noticed before its content becomes a checkpoint") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(everything(some_text(folder)));
+    RunCheckpoints checkpoints(run, trainer);
+    trainer.step();
+    checkpoints.save("");
+    trainer.step();
+    std::fstream(folder.file("text.txt"), std::ios::in | std::ios::out) << std::string(420, 'x');
+    CHECK_THROWS_MESSAGE(checkpoints.save(""), IoError, "the data has changed while it was being read");
+    CHECK(names_in(run.checkpoints()) == std::vector<std::string>{"step_00000001"});
+}
+
+TEST_CASE("going back to a checkpoint does not go back in the data") {
+    const TemporaryFolder folder;
+    const RunFolder run{folder.file("run")};
+    Trainer trainer(everything(some_text(folder)));
+    RunCheckpoints checkpoints(run, trainer);
+    CHECK_THROWS_MESSAGE(checkpoints.roll_back(), IoError, "has no checkpoint to go back to");
+    trainer.step();
+    checkpoints.save("");
+    const std::vector<double> parameters = values_of(trainer.parameters()), moments = values_of(trainer.moments());
+    trainer.step();
+    trainer.step();
+    CHECK(checkpoints.roll_back() == 1);
+    CHECK(values_of(trainer.parameters()) == parameters);
+    CHECK(values_of(trainer.moments()) == moments);
+    CHECK(trainer.state().step == 1);
+    CHECK(trainer.state().window == 4);
+    trainer.step();
+    checkpoints.save("");
+    CHECK(Checkpoint({run.checkpoints() + "/step_00000002"}).record().trainer.window == 5);
+}
+
+namespace {
+
+/// Peak resident memory of this process in KiB, since reset_peak.
+std::int64_t peak_kib() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+    }
+    return 0;
+}
+
+bool reset_peak() { return static_cast<bool>(std::ofstream("/proc/self/clear_refs") << "5" << std::flush); }
+
+}  // namespace
+
+TEST_CASE("saving takes no memory of the model's size") {
+    if (under_sanitizer || !reset_peak()) {
+        SUCCEED("skipped: the peak of this process's memory cannot be told");
+        return;
+    }
+    const TemporaryFolder folder;
+    Trainer trainer(small_gpt2({"model.hidden_size=360", "model.num_hidden_layers=4", "runtime.threads=1"}));
+    RunCheckpoints checkpoints({folder.file("run")}, trainer);
+    reset_peak();
+    const std::int64_t before = peak_kib();
+    checkpoints.save("");
+    CHECK(fs::file_size(folder.file("run/model.safetensors")) > 20'000'000);
+    CHECK(peak_kib() - before < 2048);
+}
+
+TEST_CASE("B68: memory stays flat over 500 evaluations and 100 checkpoints") {
+    const TemporaryFolder folder;
+    Trainer trainer(small_gpt2({"train.keep_checkpoints=1", "train.max_steps=1000"}));
+    RunCheckpoints checkpoints({folder.file("run")}, trainer);
+    std::int64_t warm = 0;
+    for (int i = 0; i < (under_sanitizer ? 20 : 500); ++i) {
+        const double loss = trainer.evaluate().loss;
+        if (i % 5 == 0) {
+            trainer.step();
+            checkpoints.evaluated(trainer.steps_done(), loss);
+            checkpoints.save("");
+        }
+        if (i == 100) {
+            reset_peak();
+            warm = peak_kib();
+        }
+    }
+    CHECK(trainer.steps_done() == (under_sanitizer ? 4 : 100));
+    if (!under_sanitizer) CHECK(peak_kib() - warm < 1024);
+}
