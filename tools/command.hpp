@@ -33,6 +33,7 @@ Command add_trace(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_info(CLI::App& app);
 Command add_schema(CLI::App& app);
+Command add_report(CLI::App& app);
 Command add_eval(CLI::App& app);
 Command add_import(CLI::App& app);
 Command add_export(CLI::App& app);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/cpu.hpp"
 #include "command.hpp"
@@ -12,7 +13,9 @@
 #include "train/resume.hpp"
 #include "train/trainer.hpp"
 #include "train_files.hpp"
+#include "train_records.hpp"
 #include "train_resume.hpp"
+#include "train_samples.hpp"
 #include "train_texts.hpp"
 #include "train_watch.hpp"
 #include "training_run.hpp"
@@ -21,8 +24,10 @@ namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "DIR receives metrics.jsonl (one object a step), config.json (every field, as resolved), model.safetensors and\n"
-    "checkpoints/, from which --resume DIR goes on to the same bits as without the interruption (docs/resume.md).\n"
+    "DIR receives metrics.jsonl (one object a step), config.json (every field, as resolved), model.safetensors,\n"
+    "report.html (open it while the run goes on), run.json (machine and plan), with train.sample_every samples.jsonl,\n"
+    "with train.tensorboard event files, and checkpoints/, from which --resume DIR goes on to the same bits as without "
+    "the interruption (docs/resume.md).\n"
     "Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after the current step with a checkpoint; exit code 130, 143 or\n"
     "129. A second one ends it at once. A trace that cannot be written does not end it; the exit code is 1 then.\n"
     "\n"
@@ -69,7 +74,7 @@ struct Machine {
 Machine examine(train::Trainer& trainer, const Arguments& arguments, std::size_t available) {
     Machine machine;
     machine.memory.available = available;
-    const std::size_t model = memory_of(trainer);
+    const std::size_t model = trainer.memory_bytes();
     machine.memory.watching = check_watch_memory(trainer, arguments.watch, model, available);
     machine.memory.total = model + machine.memory.watching;
     const TrainConfig& train = trainer.config().train;
@@ -84,7 +89,10 @@ int run_new(const Arguments& arguments) {
     const TrainFiles files{{arguments.out}, arguments.config, arguments.watch.trace, arguments.overwrite};
     check_files(files, config);
     const std::size_t available = available_memory();
-    train::Trainer trainer(config);
+    train::TrainerOptions options;
+    TrainSamples samples(config, options);
+    train::Trainer trainer(config, std::move(options));
+    samples.attach(trainer);
     load_start(arguments, trainer);
     const Machine machine = examine(trainer, arguments, available);
     TrainWatch watch(trainer, arguments.watch);
@@ -98,15 +106,19 @@ int run_new(const Arguments& arguments) {
     train::RunCheckpoints checkpoints(files.run, trainer);
     if (!arguments.init_from.empty()) checkpoints.save("");  // the config does not say where the weights came from
     write_config(files.run, config);
-    return TrainingRun(
-        {trainer, checkpoints, watch, signal, files.run, machine.facts, LineWriter::Mode::truncate, arguments.quiet})();
+    TrainRecords records(trainer, samples, files.run, machine.facts.peak_flops_per_second);
+    return TrainingRun({trainer, checkpoints, watch, records, signal, files.run, machine.facts,
+                        LineWriter::Mode::truncate, arguments.quiet})();
 }
 
 int resume_run(const Arguments& arguments) {
     const std::size_t available = available_memory();
     InterruptedRun run(arguments.resume, arguments.overrides);
     check_trace({run.folder(), "", arguments.watch.trace, false}, run.config());
-    train::Trainer trainer(run.config());
+    train::TrainerOptions options;
+    TrainSamples samples(run.config(), options);
+    train::Trainer trainer(run.config(), std::move(options));
+    samples.attach(trainer);
     run.load_into(trainer);
     for (const std::string& warning : run.warnings()) complain("causeway train", warning);
     if (const auto ended_by = trainer.reached_limit(trainer.state().elapsed_seconds)) {
@@ -122,8 +134,9 @@ int resume_run(const Arguments& arguments) {
     StopSignal signal;  // before the first file
     train::RunCheckpoints checkpoints(run.folder(), trainer);
     run.continue_files(checkpoints);
-    return TrainingRun({trainer, checkpoints, watch, signal, run.folder(), machine.facts, LineWriter::Mode::append,
-                        arguments.quiet})();
+    TrainRecords records(trainer, samples, run.folder(), machine.facts.peak_flops_per_second);
+    return TrainingRun({trainer, checkpoints, watch, records, signal, run.folder(), machine.facts,
+                        LineWriter::Mode::append, arguments.quiet})();
 }
 
 int run_train(const Arguments& arguments) {

@@ -21,7 +21,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::array<std::string, 3> files_of(const RunFolder& run) { return {run.parameters(), run.metrics(), run.config()}; }
+std::array<std::string, 6> files_of(const RunFolder& run) {
+    return {run.parameters(), run.metrics(), run.samples(), run.card(), run.report(), run.config()};
+}
+
+/// TensorBoard would show an older run's events as part of this one.
+void remove_events(const RunFolder& run) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(run.events(), ignored)) {
+        if (entry.path().filename().string().starts_with("events.out.tfevents.")) fs::remove(entry.path(), ignored);
+    }
+}
 
 /// True for a config as a run writes it, which the next run can write again.
 bool is_resolved_config(const std::string& path) {
@@ -103,6 +113,7 @@ FolderLock empty_folder(const TrainFiles& files) {
     remove_abandoned(files.run.folder);
     std::error_code ignored;
     for (const std::string& file : files_of(files.run)) fs::remove(file, ignored);
+    remove_events(files.run);
     if (fs::exists(files.run.checkpoints(), ignored)) remove_folder(files.run.checkpoints());
     return lock;
 }

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/cpu.hpp"
 #include "causeway/version.hpp"
 #include "config/config.hpp"
 #include "inspect/units.hpp"
-#include "text.hpp"
 #include "train_progress.hpp"
 
 namespace causeway::cli {
@@ -47,13 +44,6 @@ std::string limit_text(const train::RunResult& result) {
 
 std::string plural(std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::size_t memory_of(const train::Trainer& trainer) {
-    // The largest decides.
-    std::int64_t bytes = std::max(trainer.plan("train").memory.total(), trainer.plan("eval").memory.total());
-    if (trainer.config().data.is_task()) bytes = std::max(bytes, trainer.plan("logits").memory.total());
-    return static_cast<std::size_t>(bytes);
 }
 
 std::string start_text(const std::string& what, train::Trainer& trainer, const MemoryUse& memory, double peak,

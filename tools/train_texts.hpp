@@ -13,9 +13,6 @@ struct MemoryUse {
     std::size_t total = 0, watching = 0, available = 0;
 };
 
-/// Of a trainer's plans, which share one arena.
-std::size_t memory_of(const train::Trainer& trainer);
-
 /// "3 steps", "1 step"
 std::string plural(std::int64_t count, const char* noun);
 

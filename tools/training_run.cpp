@@ -29,6 +29,8 @@ int TrainingRun::operator()() {
     } catch (const Error& error) {
         const double taken = watch.seconds();
         const std::string lost = save_after(error);
+        // Where a disk is full the records cannot be written either, which needs no second message.
+        (void)parts_.records.end(report::RunState::failed, error.what());
         show_watched(taken);
         if (lost.empty()) throw;
         throw IoError(lost);
@@ -40,6 +42,7 @@ int TrainingRun::operator()() {
         say([&] { display_.finish(); });
         say([&] { print(summary_text(result, steps, parts_.folder.folder)); });
     }
+    warn(parts_.records.end(result.stopped ? report::RunState::stopped : report::RunState::done, end_text(result)));
     show_watched(taken);
     return outcome(result);
 }
@@ -60,6 +63,7 @@ void TrainingRun::after_step(const train::Progress& progress) {
     if (progress.validation) parts_.checkpoints.evaluated(step, progress.validation->loss);
     metrics_->write(progress);
     warn(progress.step.fault_text);
+    warn(parts_.records.after_step(progress));
     warn(parts_.watch.after_step(progress));
     say([&] { display_.show(progress); });
     if (every > 0 && step % every == 0) save();
@@ -70,6 +74,7 @@ void TrainingRun::roll_back(const std::string& reason) {
     const std::int64_t step = parts_.checkpoints.roll_back();
     warn(train::cut_metrics(parts_.folder.metrics(), step + 1, ""));
     metrics_.emplace(parts_.folder.metrics(), LineWriter::Mode::append);
+    warn(parts_.records.roll_back(step));
     warn(fmt::format("{}; going on from the checkpoint of step {}, with the data after that step", reason, step));
 }
 
@@ -120,9 +125,18 @@ int TrainingRun::outcome(const train::RunResult& result) const {
                                                : fmt::format("done after {}", plural(steps, "step"));
         throw OutputError(fmt::format("{}; {}, saved in {}", lost_output_, end, parts_.folder.folder));
     }
-    if (parts_.signal.number() == 0) return parts_.watch.failed() ? exit_failure : exit_success;
+    const bool failed = parts_.watch.failed() || parts_.records.failed();
+    if (parts_.signal.number() == 0) return failed ? exit_failure : exit_success;
     complain("causeway train", signal_text(result));
     return 128 + parts_.signal.number();
+}
+
+/// Why the run ended, for its record.
+std::string TrainingRun::end_text(const train::RunResult& result) const {
+    const std::string steps = plural(parts_.trainer.steps_done(), "step");
+    if (!result.stopped) return fmt::format("train.{} after {}", to_string(result.ended_by), steps);
+    return fmt::format("{} after {}", parts_.signal.number() > 0 ? parts_.signal.name() : "nobody listened any more",
+                       steps);
 }
 
 std::string TrainingRun::signal_text(const train::RunResult& result) const {

@@ -11,6 +11,7 @@
 #include "train/run_checkpoints.hpp"
 #include "train/trainer.hpp"
 #include "train_progress.hpp"
+#include "train_records.hpp"
 #include "train_watch.hpp"
 
 namespace causeway::cli {
@@ -20,6 +21,7 @@ struct RunParts {
     train::Trainer& trainer;
     train::RunCheckpoints& checkpoints;
     TrainWatch& watch;
+    TrainRecords& records;
     StopSignal& signal;
     RunFolder folder;
     RunFacts facts;
@@ -52,6 +54,7 @@ class TrainingRun {
     void show_watched(double run_seconds);
     std::string save_after(const Error& error);
     int outcome(const train::RunResult& result) const;
+    std::string end_text(const train::RunResult& result) const;
     std::string signal_text(const train::RunResult& result) const;
 
     RunParts parts_;

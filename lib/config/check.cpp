@@ -7,6 +7,7 @@
 #include "base/limits.hpp"
 #include "config/check_data.hpp"
 #include "config/check_rope.hpp"
+#include "config/check_samples.hpp"
 #include "config/check_train.hpp"
 #include "config/families/family.hpp"
 #include "config/mistake.hpp"
@@ -162,6 +163,7 @@ constexpr Rule rules[] = {head_dim_is_known,
                           experts_are_gated_mlps,
                           sequence_fits_context,
                           check_data,
+                          check_samples,
                           check_train,
                           tiled_attention_has_small_heads,
                           sizes_stay_countable};

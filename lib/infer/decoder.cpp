@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
@@ -66,8 +67,17 @@ DecoderOptions resolved(DecoderOptions options, const ModelConfig& model) {
     return options;
 }
 
-ModelRuntime make_runtime(const Config& config, const DecoderOptions& options) {
+std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const DecoderOptions& options) {
     SharedLayout shared;
+    return std::make_unique<ModelRuntime>(decoder_plans(config, options, shared),
+                                          static_cast<int>(config.runtime.threads),
+                                          config.runtime.memory_limit_bytes());
+}
+
+}  // namespace
+
+std::vector<ExecutionPlan> decoder_plans(const Config& config, const DecoderOptions& given, SharedLayout& layout) {
+    const DecoderOptions options = resolved(given, config.model);
     std::vector<ExecutionPlan> plans;
     for (const PlanSize& size : plan_sizes(options)) {
         CompileOptions compiled;
@@ -76,22 +86,27 @@ ModelRuntime make_runtime(const Config& config, const DecoderOptions& options) {
         compiled.sequence_length = size.tokens;
         compiled.cache_length = options.capacity;
         compiled.context = size.context;
-        plans.push_back(compile(config, compiled, shared));
+        plans.push_back(compile(config, compiled, layout));
         plans.back().mode = size.name();
     }
-    return ModelRuntime(std::move(plans), static_cast<int>(config.runtime.threads),
-                        config.runtime.memory_limit_bytes());
+    return plans;
 }
 
-}  // namespace
-
 Decoder::Decoder(const Config& config, const DecoderOptions& options)
+    : Decoder(config, options, make_runtime(config, options)) {}
+
+Decoder::Decoder(const Config& config, const DecoderOptions& options, std::unique_ptr<ModelRuntime> runtime)
+    : Decoder(config, options, *runtime) {
+    own_ = std::move(runtime);
+}
+
+Decoder::Decoder(const Config& config, const DecoderOptions& options, ModelRuntime& runtime)
     : options_(resolved(options, config.model)),
       vocab_size_(config.model.vocab_size),
-      runtime_(make_runtime(config, options_)),
+      runtime_(&runtime),
       lengths_(static_cast<std::size_t>(options_.batch), 0) {
     for (const PlanSize& size : plan_sizes(options_)) {
-        Executor& executor = runtime_.executor(size.name());
+        Executor& executor = runtime_->executor(size.name());
         passes_.push_back({size.tokens, size.context, &executor, executor.values<std::int32_t>("tokens"),
                            executor.values<std::int32_t>("past"), executor.values<std::int32_t>("count"),
                            executor.values<const float>("logits")});

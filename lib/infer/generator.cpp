@@ -102,6 +102,14 @@ class Row {
     FinishReason reason_ = FinishReason::length;
 };
 
+void check_causal(const ModelConfig& model) {
+    if (!model.causal) {
+        throw ConfigError(
+            "model.causal: found false, expected true: a model whose tokens see what follows cannot "
+            "generate");
+    }
+}
+
 double seconds_since(std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -123,6 +131,8 @@ void check_generation(const GenerationOptions& options) {
 struct Generator::Impl {
     Impl(const Config& c, const DecoderOptions& options)
         : config(c), decoder(c, options), unread(static_cast<std::size_t>(options.batch)) {}
+    Impl(const Config& c, const DecoderOptions& options, ModelRuntime& runtime)
+        : config(c), decoder(c, options, runtime), unread(static_cast<std::size_t>(options.batch)) {}
 
     /// A token for every row that goes on. False when the caller wants no more.
     bool step(std::vector<Row>& rows) {
@@ -158,11 +168,11 @@ struct Generator::Impl {
 
 Generator::Generator(const Config& config, const DecoderOptions& options)
     : impl_(std::make_unique<Impl>(config, options)) {
-    if (!config.model.causal) {
-        throw ConfigError(
-            "model.causal: found false, expected true: a model whose tokens see what follows cannot "
-            "generate");
-    }
+    check_causal(config.model);
+}
+Generator::Generator(const Config& config, const DecoderOptions& options, ModelRuntime& runtime)
+    : impl_(std::make_unique<Impl>(config, options, runtime)) {
+    check_causal(config.model);
 }
 Generator::~Generator() = default;
 Generator::Generator(Generator&&) noexcept = default;

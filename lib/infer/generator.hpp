@@ -66,6 +66,8 @@ class Generator {
   public:
     /// Compiles the model of a resolved config; see Decoder.
     explicit Generator(const Config& config, const DecoderOptions& options = {});
+    /// The same with the parameters of a runtime that lives on, a trainer's for instance: see Decoder.
+    Generator(const Config& config, const DecoderOptions& options, ModelRuntime& runtime);
     /// The same with the parameters of a run's folder. Throws IoError, ConfigError for what is there.
     static Generator from_run(const std::string& folder, const std::vector<std::string>& overrides = {},
                               const DecoderOptions& options = {});
@@ -77,6 +79,7 @@ class Generator {
     int threads() const;
     std::int64_t batch() const;
     std::vector<NamedTensor> parameters();
+    /// To be called when parameters have changed.
     void refresh();
 
     /// Throws DataError when there are no ids or one is outside the vocabulary.

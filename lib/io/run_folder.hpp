@@ -16,6 +16,10 @@ struct RunFolder {
     std::string parameters() const { return folder + "/model.safetensors"; }
     std::string generation() const { return folder + "/generation_config.json"; }
     std::string metrics() const { return folder + "/metrics.jsonl"; }
+    std::string samples() const { return folder + "/samples.jsonl"; }
+    std::string card() const { return folder + "/run.json"; }  ///< machine, plan and state of the run
+    std::string report() const { return folder + "/report.html"; }
+    std::string events() const { return folder + "/tensorboard"; }       ///< a folder
     std::string checkpoints() const { return folder + "/checkpoints"; }  ///< a folder of folders
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 #include "causeway/error.hpp"
@@ -31,6 +32,7 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
         compiled.fuse = options.fuse;
         plans.push_back(compile(config, compiled, shared));
     }
+    if (options.companions) std::ranges::move(options.companions(shared), std::back_inserter(plans));
     const std::size_t limit = config.runtime.memory_limit_bytes();
     return std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads), limit);
 }
@@ -247,6 +249,7 @@ std::vector<NamedTensor> Trainer::parameters() { return runtime_->parameters(); 
 std::vector<NamedTensor> Trainer::gradients() { return runtime_->gradients(); }
 std::vector<NamedTensor> Trainer::moments() { return runtime_->moments(); }
 void Trainer::refresh() { runtime_->refresh(); }
+std::size_t Trainer::memory_bytes() const { return runtime_->memory_bytes(); }
 std::int64_t Trainer::parameter_count() { return runtime_->parameter_count(); }
 int Trainer::threads() const { return runtime_->pool().threads(); }
 const ExecutionPlan& Trainer::plan(std::string_view mode) const { return runtime_->plan(mode); }

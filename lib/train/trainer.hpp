@@ -24,6 +24,7 @@
 namespace causeway {
 class ModelRuntime;
 class Executor;
+class SharedLayout;
 }  // namespace causeway
 
 /// Training inside the library; causeway::Trainer of the public API is its face.
@@ -105,6 +106,9 @@ struct TrainerOptions {
     /// Instead of what section "data" says; both sources must have (batch_size, sequence_length) batches. Without a
     /// validation source nothing is evaluated.
     DataSources data;
+    /// Compiles further plans of the model into the trainer's memory, to run between steps on the live parameters
+    /// (infer::decoder_plans); training's own results do not change by a bit. They count in the memory that is checked.
+    std::function<std::vector<ExecutionPlan>(SharedLayout&)> companions;
 };
 
 /// Trains the model of a config: everything is compiled, placed and opened in the constructor; no step allocates.
@@ -176,6 +180,8 @@ class Trainer {
     void refresh();
 
     std::int64_t parameter_count();
+    /// Of all its plans, companions included.
+    std::size_t memory_bytes() const;
     int threads() const;
     /// The plan of mode "train", "eval" or "logits". Throws GraphError when there is none.
     const ExecutionPlan& plan(std::string_view mode) const;

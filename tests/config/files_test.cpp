@@ -38,7 +38,7 @@ void check_generated(const std::string& path, const std::string& expected) {
 
 std::vector<std::string> config_files() {
     std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(source_dir + "/configs")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir + "/configs")) {
         const std::string name = entry.path().filename().string();
         if (entry.path().extension() == ".json" && name != "causeway.schema.json")
             paths.push_back(entry.path().string());
@@ -126,7 +126,8 @@ TEST_CASE("every config in configs/ loads, and points to the schema") {
         Config config;
         CHECK_NOTHROW(config = load_config(path));
         CHECK(parsed(to_json(config)) == config);
-        CHECK(Json::parse(content_of(path))["$schema"] == "causeway.schema.json");
+        const auto schema = Json::parse(content_of(path))["$schema"].get<std::string>();
+        CHECK(std::filesystem::exists(std::filesystem::path(path).parent_path() / schema));
     }
 }
 
@@ -189,6 +190,36 @@ TEST_CASE("kjv_bytes is the recipe of the PyTorch comparison") {
     CHECK(config.train.adam_epsilon == 1e-8);
     CHECK(config.train.weight_decay == 0.1);
     CHECK(config.train.max_grad_norm == 1.0);
+}
+
+TEST_CASE("the recipes of nanoGPT and MiniMind are theirs") {
+    const auto recipe = [](const std::string& name) { return load_config(source_dir + "/configs/recipes/" + name); };
+    const Config small = recipe("shakespeare_char_cpu.json"), large = recipe("shakespeare_char_10m.json");
+    CHECK(small.model.hidden_size == 128);
+    CHECK(small.model.max_position_embeddings == 64);
+    CHECK(small.model.resid_pdrop == 0.0);
+    CHECK(small.train.batch_size == 12);
+    CHECK(small.train.max_steps == 2000);
+    CHECK(large.model.hidden_size == 384);
+    CHECK(large.model.num_hidden_layers == 6);
+    CHECK(large.model.attention_dropout == 0.2);
+    CHECK(large.train.batch_size * large.train.sequence_length == 64 * 256);
+    CHECK(large.train.max_steps == 5000);
+    CHECK(large.train.adam_beta2 == 0.99);
+
+    const Config pretrain = recipe("minimind_pretrain.json"), sft = recipe("minimind_sft.json");
+    CHECK(pretrain.model == sft.model);
+    CHECK(pretrain.train.batch_size * pretrain.train.gradient_accumulation_steps == 256);
+    CHECK(pretrain.train.sequence_length == 340);
+    CHECK(pretrain.train.lr_schedule == LrSchedule::minimind);
+    CHECK(pretrain.train.learning_rate == 5e-4);
+    CHECK_FALSE(pretrain.data.packing);
+    CHECK(sft.data.source == DataSource::chat);
+    CHECK(sft.train.learning_rate == 1e-5);
+
+    const Config tuned = recipe("gpt2_finetune.json");
+    CHECK(tuned.train.lr_schedule == LrSchedule::constant);
+    CHECK(tuned.train.batch_size * tuned.train.gradient_accumulation_steps * tuned.train.sequence_length == 32768);
 }
 
 TEST_CASE("gpt2_124m has GPT-2's sizes") {
