@@ -71,6 +71,16 @@ struct Tiles {
     }
 };
 
+/// True when an update writes more than caches hold: a packed copy is then gone from them before a product reads it.
+bool copies_leave_caches(const Graph& graph) {
+    constexpr std::int64_t most_bytes = 8 << 20;  // with the parameters, gradients and moments 40 MiB
+    std::int64_t bytes = 0;
+    for (ValueId id : graph.with_role(Role::packed)) {
+        if (graph.storage_of(id) == id) bytes += graph.value(id).desc.bytes();
+    }
+    return bytes > most_bytes;
+}
+
 template <class T>
 TileFunction update_tiles(const LowerContext& context, const kernels::KernelTable<T>& table, const Tiles& tiles) {
     const Attributes& attributes = context.attributes();
@@ -78,8 +88,8 @@ TileFunction update_tiles(const LowerContext& context, const kernels::KernelTabl
                  eps = attributes.get<double>("eps"), weight_decay = attributes.get<double>("weight_decay");
     const BufferRef param = context.in(param_input), gradient = context.in(gradient_input), m = context.in(m_input),
                     v = context.in(v_input), factors = context.in(factors_input), packed = context.in(packed_input);
-    return [=, update = table.optimizer.adamw, pack = table.gemm.pack_nt](const RunContext& run, std::int64_t begin,
-                                                                          std::int64_t end) {
+    const auto pack = copies_leave_caches(context.graph()) ? table.gemm.pack_nt_streaming : table.gemm.pack_nt;
+    return [=, update = table.optimizer.adamw](const RunContext& run, std::int64_t begin, std::int64_t end) {
         const double* factor = run.at<const double>(factors);
         if (std::isnan(factor[update_scale])) return;
         const kernels::AdamWArgs<T> args{run.at<T>(param),
