@@ -13,8 +13,8 @@ enum class MlpKind { none, plain, gated };  ///< plain: act(x W1) W2; gated: (ac
 enum class Activation { gelu, gelu_new, silu, relu };  ///< HuggingFace's names: gelu by erf, gelu_new by tanh
 enum class PositionKind { none, sinusoidal, learned, rope, alibi };
 enum class RopeType { unscaled, linear, dynamic, llama3, yarn };
-enum class InitKind { gpt2, pytorch };     ///< see docs/config.md
-enum class AuxLossScope { layer, model };  ///< over which load and scores are averaged; see docs/config.md
+enum class InitKind { gpt2, pytorch, normal };  ///< see docs/config.md
+enum class AuxLossScope { layer, model };       ///< over which load and scores are averaged; see docs/config.md
 
 /// Rotary position embedding: object "rope_parameters" of section "model" (transformers 5). 0: derived or unused.
 struct RopeConfig {

@@ -52,6 +52,22 @@ inline VecLong multiply_low_halves(VecLong a, VecLong b) {
 #endif
 }
 
+/// Writes a vector past the caches where it is a whole line of them, and like store() elsewhere; `to` is aligned to a
+/// vector. What was written so is ordered for other threads by end_streaming() alone.
+inline void stream(float* to, Vec value) {
+#if defined(__AVX512F__)
+    _mm512_stream_ps(to, value);
+#else
+    store(to, value);
+#endif
+}
+
+inline void end_streaming() {
+#if defined(__AVX512F__)
+    _mm_sfence();
+#endif
+}
+
 /// The largest lane.
 inline float reduce_max(Vec value) {
 #if defined(__AVX512F__)

@@ -321,11 +321,13 @@ class CausalLm {
 
     static Initializer normal(double deviation) { return {Initializer::Kind::normal, deviation}; }
 
-    /// gpt2: N(0, range), for residual projections N(0, range / sqrt(2 L)); pytorch: U(+-1/sqrt(fan_in)).
+    /// gpt2: N(0, range), for residual projections N(0, range / sqrt(2 L)); normal: N(0, range) for all; pytorch:
+    /// U(+-1/sqrt(fan_in)).
     Initializer weight_initializer(std::int64_t fan_in, bool residual) const {
         if (config_.init == InitKind::pytorch) return fan_in_uniform(fan_in);
         const double layers = static_cast<double>(config_.num_hidden_layers);
-        return normal(config_.initializer_range / (residual ? std::sqrt(2 * layers) : 1.0));
+        const bool smaller = residual && config_.init == InitKind::gpt2;
+        return normal(config_.initializer_range / (smaller ? std::sqrt(2 * layers) : 1.0));
     }
     Initializer bias_initializer(std::int64_t fan_in) const {
         return config_.init == InitKind::pytorch ? fan_in_uniform(fan_in) : Initializer{};

@@ -40,6 +40,21 @@ Cost update_cost(const Graph& graph, const Node& node, double flops_per_element)
             static_cast<double>((3 + 2 * states) * param.bytes() + packed)};
 }
 
+namespace {
+
+/// Of all parameters.
+std::int64_t packed_bytes(const Graph& graph) {
+    std::int64_t bytes = 0;
+    for (ValueId id : graph.with_role(Role::packed)) {
+        if (graph.storage_of(id) == id) bytes += graph.value(id).desc.bytes();
+    }
+    return bytes;
+}
+
+constexpr std::int64_t most_cached_bytes = 8 << 20;  // with parameters, gradients and two moments 40 MiB
+
+}  // namespace
+
 UpdateTiles::UpdateTiles(const LowerContext& context) : cut(cut_elements(context.in_shape(update_param).elements())) {
     if (!context.node().input(update_packed)) return;
     const Matrices param(context.in_shape(update_param));
@@ -51,6 +66,7 @@ UpdateTiles::UpdateTiles(const LowerContext& context) : cut(cut_elements(context
         packed_matrix = table.gemm.packed_elements(rows, cols);
     });
     cut = cut_rows(param.count * panels, panel_rows * cols);
+    streams = packed_bytes(context.graph()) > most_cached_bytes;
 }
 
 }  // namespace causeway::ops

@@ -36,6 +36,7 @@ struct UpdateTiles {
     std::int64_t panels = 0;  ///< of a matrix
     std::int64_t rows = 0, cols = 0;
     std::int64_t packed_matrix = 0;  ///< elements of a matrix's packed copy
+    bool streams = false;            ///< an update writes more than caches hold: copies leave them before they are read
 };
 
 /// Appends the node's one step: update(args_of(run, factors), begin, end) on elements [begin, end), unless the factors
@@ -44,7 +45,7 @@ template <class T, class Args, class ArgsOf>
 void lower_update(LowerContext& context, const kernels::KernelTable<T>& table, const UpdateTiles& tiles, Cost cost,
                   void (*update)(const Args&, std::int64_t, std::int64_t), ArgsOf args_of) {
     const BufferRef factors = context.in(update_factors_input), packed = context.in(update_packed);
-    const auto pack = table.gemm.pack_nt;
+    const auto pack = tiles.streams ? table.gemm.pack_nt_streaming : table.gemm.pack_nt;
     context.stage("", tiles.cut.tiles(), cost, [=](const RunContext& run, std::int64_t begin, std::int64_t end) {
         const double* factor = run.at<const double>(factors);
         if (std::isnan(factor[update_scale])) return;

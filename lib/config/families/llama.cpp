@@ -20,6 +20,7 @@ Family llama_family() {
     model.attention_bias = false;
     model.mlp_bias = false;
     model.tie_word_embeddings = false;
+    model.init = InitKind::normal;
     family.fields = {{"vocab_size", "vocab_size"},
                      {"hidden_size", "hidden_size"},
                      {"intermediate_size", "intermediate_size"},

@@ -115,9 +115,10 @@ Section model_section() {
     model.add("tie_word_embeddings", &M::tie_word_embeddings, flag(),
               "Whether the head's weight is the token embedding itself.", {"tie_weights", "tied"});
     model.add("lm_head_bias", &M::lm_head_bias, flag(), "Bias of the head.");
-    model.add("init", &M::init, choice<InitKind>({"gpt2", "pytorch"}), "Initial values; see Initial values below.");
+    model.add("init", &M::init, choice<InitKind>({"gpt2", "pytorch", "normal"}),
+              "Initial values; see Initial values below.");
     model.add("initializer_range", &M::initializer_range, number({0.0, 10.0}),
-              "Standard deviation of the initial embeddings, and with init gpt2 of the matrices.", {"init_std"});
+              "Standard deviation of the initial embeddings, and but for init pytorch of the matrices.", {"init_std"});
     return model.take();
 }
 

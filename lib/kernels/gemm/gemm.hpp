@@ -72,6 +72,10 @@ struct GemmKernels {
     std::int64_t (*panels)(std::int64_t n);
     void (*pack_nt)(const T* b, std::int64_t ldb, std::int64_t n, std::int64_t k, T* packed, std::int64_t begin,
                     std::int64_t end);  ///< B (N,K)
+    /// pack_nt for copies that leave the caches before they are read: what is written goes past them, which saves
+    /// reading it first. `packed` is 64-byte aligned.
+    void (*pack_nt_streaming)(const T* b, std::int64_t ldb, std::int64_t n, std::int64_t k, T* packed,
+                              std::int64_t begin, std::int64_t end);
     void (*pack_nn)(const T* b, std::int64_t ldb, std::int64_t n, std::int64_t k, T* packed, std::int64_t begin,
                     std::int64_t end);  ///< B (K,N)
 

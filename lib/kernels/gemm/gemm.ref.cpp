@@ -104,7 +104,8 @@ void tn(const GemmArgs<T>& args, std::int64_t tile_begin, std::int64_t tile_end)
 
 template <class T>
 void add_gemm(KernelTable<T>& table) {
-    table.gemm = {tiling, wants_packed, packed_elements, 1, panels, pack_nt<T>, pack_nn<T>, nt<T>, nn<T>, tn<T>};
+    table.gemm = {tiling,     wants_packed, packed_elements, 1,     panels, pack_nt<T>,
+                  pack_nt<T>, pack_nn<T>,   nt<T>,           nn<T>, tn<T>};
 }
 template void add_gemm(KernelTable<float>& table);
 template void add_gemm(KernelTable<double>& table);

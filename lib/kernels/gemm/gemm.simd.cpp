@@ -105,12 +105,24 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
 
 std::int64_t packed_elements(std::int64_t n, std::int64_t k) { return panels(n) * tile_cols * k; }
 
-void pack_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
-             std::int64_t end) {
+template <class Write>
+void pack_panels_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
+                    std::int64_t end, Write write) {
     for (std::int64_t panel = begin; panel < end; ++panel) {
         const std::int64_t col = panel * tile_cols;
-        pack_panel_nt(b + col * ldb, ldb, least(tile_cols, n - col), k, packed + col * k);
+        pack_panel_nt(b + col * ldb, ldb, least(tile_cols, n - col), k, packed + col * k, write);
     }
+}
+
+void pack_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
+             std::int64_t end) {
+    pack_panels_nt(b, ldb, n, k, packed, begin, end, [](float* to, Vec value) { store(to, value); });
+}
+
+void pack_nt_streaming(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed,
+                       std::int64_t begin, std::int64_t end) {
+    pack_panels_nt(b, ldb, n, k, packed, begin, end, [](float* to, Vec value) { stream(to, value); });
+    end_streaming();
 }
 
 void pack_nn(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
@@ -328,7 +340,8 @@ void tn(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_
 }  // namespace
 
 void add_gemm(KernelTable<float>& table) {
-    table.gemm = {tiling, wants_packed, packed_elements, tile_cols, panels, pack_nt, pack_nn, nt, nn, tn};
+    table.gemm = {tiling, wants_packed, packed_elements, tile_cols, panels, pack_nt, pack_nt_streaming, pack_nn, nt, nn,
+                  tn};
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA

@@ -14,8 +14,10 @@ struct EvenSplit {
     std::int64_t begin(std::int64_t part) const { return part * (total / parts) + least(part, total % parts); }
 };
 
-/// Panel (depth, tile_cols) of B^T, B (cols, depth) with cols <= tile_cols; columns beyond are zero.
-inline void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t depth, float* panel) {
+/// Panel (depth, tile_cols) of B^T, B (cols, depth) with cols <= tile_cols; columns beyond are zero. `write` takes an
+/// address and a vector.
+template <class Write>
+void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t depth, float* panel, Write write) {
     for (std::int64_t p = 0; p < depth; p += lanes) {
         const std::int64_t steps = least(lanes, depth - p);
         for (std::int64_t half = 0; half < tile_cols; half += lanes) {
@@ -33,9 +35,9 @@ inline void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, s
             float* to = panel + p * tile_cols + half;
             if (steps == lanes) {
 #pragma GCC unroll 16
-                for (std::int64_t i = 0; i < lanes; ++i) store(to + i * tile_cols, square[i]);
+                for (std::int64_t i = 0; i < lanes; ++i) write(to + i * tile_cols, square[i]);
             } else {
-                for (std::int64_t i = 0; i < steps; ++i) store(to + i * tile_cols, square[i]);
+                for (std::int64_t i = 0; i < steps; ++i) write(to + i * tile_cols, square[i]);
             }
         }
     }
