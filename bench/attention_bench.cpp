@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <memory>
 
 #include "base/alibi.hpp"
+#include "base/format.hpp"
 #include "families.hpp"
 #include "kernels/attention/attention_flops.hpp"
 #include "support/bench.hpp"

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <numeric>
 #include <vector>
 
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "families.hpp"
 #include "infer/generator.hpp"

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <tuple>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"

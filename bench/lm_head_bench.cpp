@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <memory>
 
+#include "base/format.hpp"
 #include "compile/compile.hpp"
 #include "exec/model_runtime.hpp"
 #include "families.hpp"

@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include <string_view>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "causeway/error.hpp"
 #include "causeway/version.hpp"

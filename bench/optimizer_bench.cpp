@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 
+#include "base/format.hpp"
 #include "families.hpp"
 #include "support/training_step.hpp"
 

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <memory>
 
+#include "base/format.hpp"
 #include "families.hpp"
 #include "support/bench.hpp"
 

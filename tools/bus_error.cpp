@@ -1,10 +1,10 @@
 #include "bus_error.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
 
+#include "base/format.hpp"
 #include "command.hpp"
 
 namespace causeway::cli {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
@@ -9,6 +7,8 @@
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "base/format.hpp"
 
 namespace causeway::cli {
 

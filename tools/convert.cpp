@@ -1,9 +1,9 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "infer/convert_model.hpp"

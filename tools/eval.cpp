@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <memory>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "eval_data.hpp"

@@ -1,12 +1,11 @@
 #include "eval_data.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "infer/data_evaluation.hpp"

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "generate_output.hpp"

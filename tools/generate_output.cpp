@@ -1,9 +1,8 @@
 #include "generate_output.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "output.hpp"
 
 namespace causeway::cli {

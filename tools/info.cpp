@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <memory>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "causeway/version.hpp"
 #include "command.hpp"

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <optional>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "inspect/attention_maps.hpp"

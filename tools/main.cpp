@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <csignal>
 #include <exception>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "causeway/version.hpp"
 #include "command.hpp"
@@ -32,8 +31,8 @@ class Program {
         app_.set_version_flag("--version", fmt::format("causeway {}", version()), "Print the version");
         app_.footer(footer);
         for (const auto add :
-             {add_train, add_data, add_generate, add_inspect, add_report, add_eval, add_import, add_export, add_tokenize,
-              add_tokenizer, add_plan, add_trace, add_check, add_info, add_schema}) {
+             {add_train, add_data, add_generate, add_inspect, add_report, add_eval, add_import, add_export,
+              add_tokenize, add_tokenizer, add_plan, add_trace, add_check, add_info, add_schema}) {
             commands_.push_back(add(app_));
         }
         CLI::App* version_command = app_.add_subcommand("version", "Print the version");

@@ -1,7 +1,6 @@
 #include "output.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+
+#include "base/format.hpp"
 
 namespace causeway::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "config/config.hpp"

@@ -1,10 +1,10 @@
 #include "progress_line.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "output.hpp"
 
 namespace causeway::cli {

@@ -1,12 +1,11 @@
 #include "prompts.hpp"
 
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "text.hpp"
 

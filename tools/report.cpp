@@ -1,9 +1,8 @@
 #include "inspect/report/run_report.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 
+#include "base/format.hpp"
 #include "command.hpp"
 #include "output.hpp"
 

@@ -1,10 +1,9 @@
 #include "text.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway::cli {

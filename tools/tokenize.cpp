@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "io/token_file_writer.hpp"

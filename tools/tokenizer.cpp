@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <optional>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "io/atomic_file.hpp"

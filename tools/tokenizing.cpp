@@ -1,8 +1,8 @@
 #include "tokenizing.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/tokenizer/utf8.hpp"

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <utility>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "command.hpp"
 #include "config/config.hpp"
 #include "inspect/machine.hpp"

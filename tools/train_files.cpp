@@ -1,13 +1,12 @@
 #include "train_files.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/atomic_folder.hpp"
@@ -59,8 +58,8 @@ void check_inputs(const RunFolder& run, const Config& config) {
     for (const std::string& input : data_files(config.data)) {
         for (const std::string& output : files_of(run)) {
             if (!lead_to_same_file(input, output)) continue;
-            throw IoError(fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out",
-                                      input));
+            throw IoError(
+                fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out", input));
         }
     }
 }

@@ -1,11 +1,10 @@
 #include "train_progress.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "base/format.hpp"
 #include "inspect/units.hpp"
 #include "output.hpp"
 

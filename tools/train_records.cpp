@@ -1,11 +1,11 @@
 #include "train_records.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "causeway/version.hpp"
 #include "io/atomic_file.hpp"

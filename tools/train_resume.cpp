@@ -1,9 +1,8 @@
 #include "train_resume.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/temporary_name.hpp"
 #include "output.hpp"

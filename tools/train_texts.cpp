@@ -1,8 +1,7 @@
 #include "train_texts.hpp"
 
-#include <fmt/format.h>
-
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/version.hpp"
 #include "config/config.hpp"
 #include "inspect/units.hpp"

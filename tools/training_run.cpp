@@ -1,7 +1,6 @@
 #include "training_run.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "command.hpp"
 #include "output.hpp"
 #include "train/metrics_file.hpp"

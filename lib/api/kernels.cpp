@@ -1,9 +1,8 @@
 #include "causeway/kernels.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/format.hpp"
 #include "base/limits.hpp"
 #include "causeway/error.hpp"
 #include "exec/kernel_calls.hpp"

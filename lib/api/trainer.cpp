@@ -1,8 +1,7 @@
 #include "causeway/trainer.hpp"
 
-#include <fmt/format.h>
-
 #include "api/program_impl.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/run_folder.hpp"

@@ -1,12 +1,12 @@
 #include "base/buffer.hpp"
 
-#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,11 +1,10 @@
 #include "base/isa.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdlib>
 #include <string>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <vector>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/passes.hpp"
 #include "ops/ops.hpp"

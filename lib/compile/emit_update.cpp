@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "base/format.hpp"
 #include "compile/passes.hpp"
 #include "ops/ops.hpp"
 

@@ -1,9 +1,9 @@
 #include "compile/lower.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <span>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

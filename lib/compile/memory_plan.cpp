@@ -1,11 +1,10 @@
 #include "compile/memory_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "graph/op_def.hpp"
 

@@ -1,9 +1,8 @@
 #include "config/check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "base/limits.hpp"
 #include "config/check_data.hpp"
 #include "config/check_rope.hpp"

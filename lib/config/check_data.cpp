@@ -1,9 +1,8 @@
 #include "config/check_data.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
+#include "base/format.hpp"
 #include "config/field_table.hpp"
 #include "config/mistake.hpp"
 

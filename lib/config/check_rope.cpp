@@ -1,11 +1,11 @@
 #include "config/check_rope.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "base/format.hpp"
 #include "config/mistake.hpp"
 
 namespace causeway::config {

@@ -1,7 +1,6 @@
 #include "config/check_samples.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "config/mistake.hpp"
 
 namespace causeway::config {

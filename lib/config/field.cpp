@@ -1,12 +1,12 @@
 #include "config/field.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/format.hpp"
 #include "config/nearest_name.hpp"
 
 namespace causeway::config {

@@ -1,10 +1,10 @@
 #include "config/field_table.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "config/fields/fields.hpp"
 #include "config/nearest_name.hpp"
 

@@ -1,7 +1,6 @@
 #include "config/hf_config.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/families/family.hpp"
 #include "config/field_table.hpp"

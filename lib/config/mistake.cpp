@@ -1,7 +1,6 @@
 #include "config/mistake.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway::config {

@@ -1,7 +1,6 @@
 #include "config/overrides.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "config/families/family.hpp"
 #include "config/field_table.hpp"
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/check.hpp"
 #include "config/config.hpp"

@@ -1,11 +1,10 @@
 #include "config/read_json.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 #include <vector>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/mistake.hpp"
 

@@ -1,6 +1,5 @@
 #include "config/read_model.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "config/families/family.hpp"
 #include "config/field_table.hpp"
 #include "config/nearest_name.hpp"

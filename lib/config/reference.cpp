@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "config/config.hpp"
 #include "config/field_table.hpp"
 

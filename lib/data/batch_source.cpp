@@ -1,10 +1,9 @@
 #include "data/batch_source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/tokens.hpp"
 

@@ -1,11 +1,11 @@
 #include "data/chat_format.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

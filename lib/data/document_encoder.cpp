@@ -1,10 +1,9 @@
 #include "data/document_encoder.hpp"
 
-#include <fmt/format.h>
-
 #include <string>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/chat_format.hpp"
 #include "data/json_lines.hpp"

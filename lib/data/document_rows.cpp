@@ -1,9 +1,8 @@
 #include "data/document_rows.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"

@@ -1,7 +1,5 @@
 #include "data/encode_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 #include "io/token_file.hpp"

@@ -1,11 +1,10 @@
 #include "data/mixture.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"

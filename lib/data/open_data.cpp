@@ -1,11 +1,11 @@
 #include "data/open_data.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <utility>
 #include <vector>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/document_rows.hpp"
 #include "data/mixture.hpp"

@@ -1,12 +1,11 @@
 #include "data/open_tokens.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <chrono>
 #include <utility>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/document_encoder.hpp"
 #include "data/encode_file.hpp"

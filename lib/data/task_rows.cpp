@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/format.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "data/task.hpp"

@@ -1,13 +1,12 @@
 #include "data/token_store.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/tokens.hpp"
 #include "io/mapped_file.hpp"

@@ -1,10 +1,9 @@
 #include "data/window_sources.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"

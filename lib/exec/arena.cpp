@@ -1,11 +1,10 @@
 #include "exec/arena.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/ceil_div.hpp"
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

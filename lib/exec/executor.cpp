@@ -1,10 +1,9 @@
 #include "exec/executor.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

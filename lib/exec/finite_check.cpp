@@ -1,8 +1,8 @@
 #include "exec/finite_check.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

@@ -1,10 +1,9 @@
 #include "exec/model_runtime.hpp"
 
-#include <fmt/format.h>
-
 #include <set>
 #include <string>
 
+#include "base/format.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"
 #include "exec/initialize.hpp"

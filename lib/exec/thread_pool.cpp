@@ -1,6 +1,5 @@
 #include "exec/thread_pool.hpp"
 
-#include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
@@ -9,6 +8,7 @@
 #include <optional>
 
 #include "base/cpu.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "exec/crew.hpp"
 #include "exec/float_mode.hpp"

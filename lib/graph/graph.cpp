@@ -1,10 +1,9 @@
 #include "graph/graph.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "graph/op_def.hpp"
 

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <vector>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "graph/graph.hpp"
 #include "graph/op_def.hpp"

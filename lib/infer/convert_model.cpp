@@ -1,10 +1,9 @@
 #include "infer/convert_model.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/hf_config.hpp"
 #include "config/read_json.hpp"

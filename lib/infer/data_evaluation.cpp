@@ -1,13 +1,12 @@
 #include "infer/data_evaluation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/accuracy.hpp"

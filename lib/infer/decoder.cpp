@@ -1,11 +1,10 @@
 #include "infer/decoder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 

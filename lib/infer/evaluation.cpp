@@ -1,11 +1,10 @@
 #include "infer/evaluation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"

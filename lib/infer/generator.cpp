@@ -1,13 +1,12 @@
 #include "infer/generator.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/tokens.hpp"
 #include "infer/stop_strings.hpp"

@@ -1,9 +1,8 @@
 #include "inspect/attention_maps.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"

@@ -1,9 +1,8 @@
 #include "inspect/attention_mask.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/npy.hpp"
 

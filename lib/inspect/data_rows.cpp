@@ -1,6 +1,5 @@
 #include "inspect/data_rows.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "data/document_rows.hpp"
 #include "data/open_data.hpp"
 #include "data/tokens.hpp"

@@ -1,10 +1,9 @@
 #include "inspect/gradient_check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"

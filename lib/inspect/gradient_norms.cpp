@@ -1,10 +1,9 @@
 #include "inspect/gradient_norms.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"

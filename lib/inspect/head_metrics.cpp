@@ -1,12 +1,11 @@
 #include "inspect/head_metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "inspect/text_table.hpp"
 

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "inspect/attention_maps.hpp"
 #include "inspect/svg.hpp"

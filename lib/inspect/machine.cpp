@@ -1,7 +1,6 @@
 #include "inspect/machine.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "inspect/units.hpp"
 
 namespace causeway {

@@ -1,9 +1,8 @@
 #include "inspect/mode_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <map>
 
+#include "base/format.hpp"
 #include "inspect/plan_dump.hpp"
 #include "inspect/plan_view.hpp"
 #include "inspect/units.hpp"

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <ranges>
 
+#include "base/format.hpp"
 #include "inspect/plan_scaling.hpp"
 #include "inspect/plan_view.hpp"
 #include "inspect/text_table.hpp"

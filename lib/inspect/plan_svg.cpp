@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 
+#include "base/format.hpp"
 #include "inspect/plan_dump.hpp"
 #include "inspect/plan_view.hpp"
 #include "inspect/svg.hpp"

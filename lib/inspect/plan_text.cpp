@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "inspect/plan_dump.hpp"
 #include "inspect/plan_view.hpp"
 #include "inspect/text_table.hpp"

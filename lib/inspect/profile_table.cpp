@@ -1,7 +1,6 @@
 #include "inspect/profile_table.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "inspect/text_table.hpp"
 #include "inspect/units.hpp"
 

@@ -1,10 +1,9 @@
 #include "inspect/recompute_table.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
 
+#include "base/format.hpp"
 #include "compile/compile.hpp"
 #include "inspect/plan_dump.hpp"
 #include "inspect/text_table.hpp"

@@ -1,9 +1,8 @@
 #include "inspect/run_profile.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "inspect/profile_table.hpp"
 #include "inspect/units.hpp"
 

@@ -1,10 +1,10 @@
 #include "inspect/svg.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

@@ -1,8 +1,8 @@
 #include "inspect/timeline_json.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

@@ -1,12 +1,11 @@
 #include "inspect/trace.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "base/format.hpp"
 #include "base/philox.hpp"
 #include "base/random_domain.hpp"
 #include "causeway/error.hpp"

@@ -1,9 +1,9 @@
 #include "inspect/units.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

@@ -1,7 +1,6 @@
 #include "io/atomic_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 #include "io/temporary_name.hpp"

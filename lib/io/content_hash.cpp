@@ -2,8 +2,9 @@
 
 // The header alone: nothing of libxxhash is linked.
 #define XXH_INLINE_ALL
-#include <fmt/format.h>
 #include <xxhash.h>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

@@ -1,6 +1,5 @@
 #include "io/data_files.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <glob.h>
 
@@ -9,6 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,11 +1,11 @@
 #include "io/file_descriptor.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <system_error>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,11 +1,11 @@
 #include "io/folder_lock.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 
 #include <cerrno>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

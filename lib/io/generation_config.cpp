@@ -1,11 +1,10 @@
 #include "io/generation_config.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 

@@ -1,12 +1,12 @@
 #include "io/mapped_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/file_descriptor.hpp"
 

@@ -1,7 +1,5 @@
 #include "io/npy.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/npy_header.hpp"

@@ -1,12 +1,11 @@
 #include "io/npy_header.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,9 +1,8 @@
 #include "io/run_folder.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checkpoint/llmc_checkpoint.hpp"

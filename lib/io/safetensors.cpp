@@ -1,10 +1,10 @@
 #include "io/safetensors.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstring>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/safetensors_dtype.hpp"
 #include "io/safetensors_header.hpp"

@@ -1,9 +1,8 @@
 #include "io/safetensors_dtype.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

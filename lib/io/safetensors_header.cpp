@@ -1,7 +1,5 @@
 #include "io/safetensors_header.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +9,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/safetensors_dtype.hpp"
 

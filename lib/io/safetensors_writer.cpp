@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "base/ceil_div.hpp"
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/safetensors.hpp"

@@ -1,7 +1,6 @@
 #include "io/temporary_name.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/format.hpp"
 #include "io/file_descriptor.hpp"
 
 namespace causeway {

@@ -1,6 +1,5 @@
 #include "io/token_file.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/npy_header.hpp"
 

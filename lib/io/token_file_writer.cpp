@@ -1,12 +1,11 @@
 #include "io/token_file_writer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "causeway/error.hpp"
 #include "kernels/families.hpp"

@@ -1,11 +1,10 @@
 #include "model/causal_lm.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 #include <vector>
 
+#include "base/format.hpp"
 #include "model/rope_frequencies.hpp"
 #include "ops/ops.hpp"
 

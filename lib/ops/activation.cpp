@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include "ops/activation.hpp"
+#include "base/format.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 

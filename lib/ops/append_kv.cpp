@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <cstring>
 
+#include "base/format.hpp"
 #include "ops/attention_shape.hpp"
 #include "ops/ops.hpp"
 

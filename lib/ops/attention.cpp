@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <utility>
 #include <vector>
 
+#include "base/format.hpp"
 #include "base/limits.hpp"
 #include "ops/attention_variant.hpp"
 #include "ops/lowering.hpp"

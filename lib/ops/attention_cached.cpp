@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "base/limits.hpp"
 #include "kernels/attention/attention_flops.hpp"
 #include "ops/attention_variant.hpp"

@@ -1,7 +1,6 @@
 #include "ops/attention_shape.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "kernels/attention/attention_flops.hpp"
 
 namespace causeway::ops {

@@ -1,6 +1,6 @@
 #include "ops/attention_variant.hpp"
 
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 namespace causeway::ops {
 

@@ -1,7 +1,6 @@
 #include "kernels/dropout/dropout.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 

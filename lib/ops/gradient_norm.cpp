@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/format.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 

@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "ops/activation.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"

@@ -1,7 +1,6 @@
 #include "ops/parameter_update.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "ops/matrices.hpp"
 
 namespace causeway::ops {

@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "ops/ops.hpp"
 #include "ops/partial_sums.hpp"
 #include "ops/qkv_row.hpp"

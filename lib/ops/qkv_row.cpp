@@ -1,6 +1,6 @@
 #include "ops/qkv_row.hpp"
 
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 namespace causeway::ops {
 

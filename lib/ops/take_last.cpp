@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
+#include "base/format.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 

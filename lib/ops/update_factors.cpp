@@ -1,9 +1,8 @@
 #include "plan/update_factors.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
+#include "base/format.hpp"
 #include "ops/lowering.hpp"
 #include "ops/ops.hpp"
 

@@ -1,9 +1,8 @@
 #include "plan/execution_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

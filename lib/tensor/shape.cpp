@@ -1,8 +1,8 @@
 #include "tensor/shape.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,12 +1,11 @@
 #include "train/checkpoint.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
+#include "base/format.hpp"
 #include "io/atomic_file.hpp"
 #include "io/atomic_folder.hpp"
 #include "io/content_hash.hpp"

@@ -1,9 +1,8 @@
 #include "train/checkpoint_record.hpp"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway::train {

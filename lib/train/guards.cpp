@@ -1,11 +1,10 @@
 #include "train/guards.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway::train {

@@ -1,11 +1,11 @@
 #include "train/metrics.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <iterator>
 #include <span>
 #include <string_view>
+
+#include "base/format.hpp"
 
 namespace causeway::train {
 namespace {

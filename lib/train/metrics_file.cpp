@@ -1,7 +1,5 @@
 #include "train/metrics_file.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "io/atomic_file.hpp"
 #include "io/mapped_file.hpp"
 

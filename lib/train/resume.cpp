@@ -1,7 +1,6 @@
 #include "train/resume.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "train/resume_rules.hpp"
 #include "train/trainer.hpp"

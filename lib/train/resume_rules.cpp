@@ -1,10 +1,9 @@
 #include "train/resume_rules.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/differences.hpp"
 #include "train/lr_schedule.hpp"

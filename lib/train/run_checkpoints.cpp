@@ -1,13 +1,12 @@
 #include "train/run_checkpoints.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
 #include <system_error>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/atomic_folder.hpp"

@@ -1,8 +1,8 @@
 // What a Trainer does when a step goes wrong: find out where, and answer as section "train" says.
-#include <fmt/format.h>
 
 #include <cmath>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "exec/finite_check.hpp"
 #include "train/trainer.hpp"

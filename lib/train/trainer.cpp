@@ -1,12 +1,11 @@
 #include "train/trainer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <numbers>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/tokens.hpp"

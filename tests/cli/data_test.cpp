@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "cli/process.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

@@ -1,11 +1,11 @@
 // Whole models against PyTorch: logits, loss, every gradient, then ten steps of training. README.md says what the files
 // hold and how they were made.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "exec/model_runtime.hpp"
 #include "golden/golden_support.hpp"
 #include "io/safetensors.hpp"

@@ -1,10 +1,10 @@
 // Models as transformers saves them, against what it computes with them in float64: logits, loss, every gradient under
 // its name in the file, ten steps of AdamW. README.md says what the folders hold and how they were made.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "base/format.hpp"
 #include "golden/golden_support.hpp"
 #include "infer/evaluation.hpp"
 #include "io/checkpoint/load.hpp"

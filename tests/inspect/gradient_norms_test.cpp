@@ -1,10 +1,9 @@
 #include "inspect/gradient_norms.hpp"
 
-#include <fmt/format.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "inspect/tiny_config.hpp"
 #include "support/catch.hpp"
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "base/alibi.hpp"
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "kernels/kernel_table.hpp"
 #include "support/catch.hpp"

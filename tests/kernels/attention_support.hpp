@@ -1,7 +1,5 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "attention_problem.hpp"
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "support/catch.hpp"
 

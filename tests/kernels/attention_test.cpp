@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "attention_problem.hpp"
 #include "attention_support.hpp"
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "support/catch.hpp"
 

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -7,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "kernels/kernel_table.hpp"
 #include "support/catch.hpp"

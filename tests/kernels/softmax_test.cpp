@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <random>
 #include <vector>
 
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "kernels/kernel_table.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/format.hpp"
 #include "inspect/run_profile.hpp"
 #include "inspect/run_timeline.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/format.hpp"
 #include "io/atomic_file.hpp"
 #include "io/safetensors.hpp"
 #include "support/catch.hpp"

@@ -1,10 +1,9 @@
 #include "train/guards.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
+#include "base/format.hpp"
 #include "io/run_folder.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"

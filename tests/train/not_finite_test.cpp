@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 
+#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "support/catch.hpp"
 #include "train/train_support.hpp"

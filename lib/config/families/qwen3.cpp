@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "config/families/family.hpp"
 
 namespace causeway::config {

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "data/keyed_permutation.hpp"
 #include "data/tasks/tasks.hpp"

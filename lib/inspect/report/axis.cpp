@@ -1,12 +1,12 @@
 #include "inspect/report/axis.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
+
+#include "base/format.hpp"
 
 namespace causeway::report {
 namespace {

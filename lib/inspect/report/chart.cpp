@@ -1,12 +1,11 @@
 #include "inspect/report/chart.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "base/format.hpp"
 #include "inspect/report/axis.hpp"
 #include "inspect/report/html.hpp"
 

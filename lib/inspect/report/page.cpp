@@ -1,9 +1,8 @@
 #include "inspect/report/page.hpp"
 
-#include <fmt/format.h>
-
 #include <ctime>
 
+#include "base/format.hpp"
 #include "inspect/report/html.hpp"
 #include "inspect/report/page_style.hpp"
 #include "inspect/report/sections.hpp"

@@ -1,6 +1,5 @@
 #include "inspect/report/run_card.hpp"
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/types.h>
 
@@ -11,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway::report {

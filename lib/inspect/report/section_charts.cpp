@@ -1,8 +1,7 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/format.hpp"
 #include "inspect/report/chart.hpp"
 #include "inspect/report/sections.hpp"
 

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "inspect/report/axis.hpp"
 #include "inspect/report/html.hpp"
 #include "inspect/report/sections.hpp"

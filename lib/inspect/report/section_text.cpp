@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/format.hpp"
 #include "inspect/report/axis.hpp"
 #include "inspect/report/html.hpp"
 #include "inspect/report/sections.hpp"

@@ -1,10 +1,10 @@
 #include "io/checkpoint/layout.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <optional>
 #include <utility>
+
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

@@ -1,12 +1,11 @@
 #include "io/checkpoint/llmc_checkpoint.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/json.hpp"
 #include "io/mapped_file.hpp"

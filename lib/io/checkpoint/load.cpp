@@ -1,12 +1,12 @@
 #include "io/checkpoint/load.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/real_elements.hpp"
 #include "io/safetensors_dtype.hpp"

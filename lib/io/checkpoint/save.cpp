@@ -1,7 +1,6 @@
 #include "io/checkpoint/save.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/real_elements.hpp"
 #include "io/safetensors.hpp"

@@ -1,12 +1,12 @@
 #include "io/checkpoint/stored_tensors.hpp"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "config/read_json.hpp"
 #include "io/checkpoint/llmc_checkpoint.hpp"

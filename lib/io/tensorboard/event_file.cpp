@@ -1,6 +1,5 @@
 #include "io/tensorboard/event_file.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "io/run_folder.hpp"
 #include "io/tensorboard/record.hpp"
 

@@ -1,9 +1,8 @@
 #include "io/tokenizer/bpe_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/byte_level.hpp"
 #include "io/tokenizer/utf8.hpp"

@@ -1,10 +1,9 @@
 #include "io/tokenizer/bpe_tokenizer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/utf8.hpp"
 #include "io/tokenizer/word_cache.hpp"

@@ -1,10 +1,9 @@
 #include "io/tokenizer/document_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,7 +1,6 @@
 #include "io/tokenizer/json_field.hpp"
 
-#include <fmt/format.h>
-
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

@@ -1,10 +1,10 @@
 #include "io/tokenizer/normalizer.hpp"
 
-#include <fmt/format.h>
 #include <utf8proc.h>
 
 #include <new>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/read_pattern.hpp"
 #include "io/tokenizer/utf8.hpp"

@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include <filesystem>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 #include "io/tokenizer/tokenizer.hpp"

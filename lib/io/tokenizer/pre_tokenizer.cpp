@@ -1,7 +1,5 @@
 #include "io/tokenizer/pre_tokenizer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/format.hpp"
 #include "io/tokenizer/known_pattern.hpp"
 #include "io/tokenizer/read_pattern.hpp"
 

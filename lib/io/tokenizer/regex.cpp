@@ -1,11 +1,11 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "io/tokenizer/regex.hpp"
 
-#include <fmt/format.h>
 #include <pcre2.h>
 
 #include <new>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/regex_syntax.hpp"
 

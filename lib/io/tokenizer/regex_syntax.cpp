@@ -1,10 +1,9 @@
 #include "io/tokenizer/regex_syntax.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {

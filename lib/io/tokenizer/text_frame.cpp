@@ -1,6 +1,6 @@
 #include "io/tokenizer/text_frame.hpp"
 
-#include <fmt/format.h>
+#include "base/format.hpp"
 
 namespace causeway {
 namespace {

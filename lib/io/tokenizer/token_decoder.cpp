@@ -1,9 +1,8 @@
 #include "io/tokenizer/token_decoder.hpp"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
+#include "base/format.hpp"
 #include "io/tokenizer/byte_level.hpp"
 
 namespace causeway {

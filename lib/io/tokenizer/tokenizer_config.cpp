@@ -1,10 +1,9 @@
 #include "io/tokenizer/tokenizer_config.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 

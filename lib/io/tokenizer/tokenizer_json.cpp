@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <unordered_set>
 #include <utility>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/bpe_tokenizer.hpp"
 #include "io/tokenizer/json_field.hpp"

@@ -1,13 +1,12 @@
 #include "io/tokenizer/train_tokenizer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
+#include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/bpe_tokenizer.hpp"
 #include "io/tokenizer/byte_level.hpp"
