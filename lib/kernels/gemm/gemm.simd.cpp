@@ -105,23 +105,23 @@ void multiply_panel(const GemmArgs<float>& args, const Block& block, const Rows&
 
 std::int64_t packed_elements(std::int64_t n, std::int64_t k) { return panels(n) * tile_cols * k; }
 
-template <class Write>
+template <class Target>
 void pack_panels_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
-                    std::int64_t end, Write write) {
+                    std::int64_t end) {
     for (std::int64_t panel = begin; panel < end; ++panel) {
         const std::int64_t col = panel * tile_cols;
-        pack_panel_nt(b + col * ldb, ldb, least(tile_cols, n - col), k, packed + col * k, write);
+        pack_panel_nt<Target>(b + col * ldb, ldb, least(tile_cols, n - col), k, packed + col * k);
     }
 }
 
 void pack_nt(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed, std::int64_t begin,
              std::int64_t end) {
-    pack_panels_nt(b, ldb, n, k, packed, begin, end, [](float* to, Vec value) { store(to, value); });
+    pack_panels_nt<IntoCaches>(b, ldb, n, k, packed, begin, end);
 }
 
 void pack_nt_streaming(const float* b, std::int64_t ldb, std::int64_t n, std::int64_t k, float* packed,
                        std::int64_t begin, std::int64_t end) {
-    pack_panels_nt(b, ldb, n, k, packed, begin, end, [](float* to, Vec value) { stream(to, value); });
+    pack_panels_nt<PastCaches>(b, ldb, n, k, packed, begin, end);
     end_streaming();
 }
 

@@ -14,10 +14,17 @@ struct EvenSplit {
     std::int64_t begin(std::int64_t part) const { return part * (total / parts) + least(part, total % parts); }
 };
 
-/// Panel (depth, tile_cols) of B^T, B (cols, depth) with cols <= tile_cols; columns beyond are zero. `write` takes an
-/// address and a vector.
-template <class Write>
-void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t depth, float* panel, Write write) {
+/// Where a packed panel is written to.
+struct IntoCaches {
+    static void write(float* to, Vec value) { store(to, value); }
+};
+struct PastCaches {
+    static void write(float* to, Vec value) { stream(to, value); }
+};
+
+/// Panel (depth, tile_cols) of B^T, B (cols, depth) with cols <= tile_cols; columns beyond are zero.
+template <class Target = IntoCaches>
+void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t depth, float* panel) {
     for (std::int64_t p = 0; p < depth; p += lanes) {
         const std::int64_t steps = least(lanes, depth - p);
         for (std::int64_t half = 0; half < tile_cols; half += lanes) {
@@ -35,9 +42,9 @@ void pack_panel_nt(const float* b, std::int64_t ldb, std::int64_t cols, std::int
             float* to = panel + p * tile_cols + half;
             if (steps == lanes) {
 #pragma GCC unroll 16
-                for (std::int64_t i = 0; i < lanes; ++i) write(to + i * tile_cols, square[i]);
+                for (std::int64_t i = 0; i < lanes; ++i) Target::write(to + i * tile_cols, square[i]);
             } else {
-                for (std::int64_t i = 0; i < steps; ++i) write(to + i * tile_cols, square[i]);
+                for (std::int64_t i = 0; i < steps; ++i) Target::write(to + i * tile_cols, square[i]);
             }
         }
     }
