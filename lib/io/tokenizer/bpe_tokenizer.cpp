@@ -99,6 +99,7 @@ void BpeTokenizer::make_finders() {
             if (pattern.empty()) {
                 throw DataError(fmt::format("the added token \"{}\" is empty once normalised", token.content));
             }
+            if (token.normalized) tokens_[static_cast<std::size_t>(token.id)].bytes = pattern;
             (token.normalized ? normalized_finder_ : raw_finder_).add(pattern, token);
         }
     }
