@@ -1,13 +1,13 @@
 #include "io/tokenizer/tokenize_files.hpp"
 
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "causeway/error.hpp"
-#include "io/npy.hpp"
+#include "io/run_folder.hpp"
 #include "io/token_file_writer.hpp"
 #include "io/tokenizer/tokenizer_config.hpp"
 #include "io/tokenizer/train_tokenizer.hpp"
@@ -230,6 +230,26 @@ TEST_CASE("merges are learned by count, then by ids") {
     options.special_tokens = {};
     options.pattern = "[a";
     CHECK_THROWS_MESSAGE(train_tokenizer({path}, options), ConfigError, "a set without end");
+}
+
+TEST_CASE("a run's folder gets the tokenizer of its data") {
+    const TemporaryFolder folder;
+    const std::string original = folder.write("gpt2/tokenizer.json", content_of(test::golden_path("gpt2")));
+    folder.write("gpt2/tokenizer_config.json", "{}");
+    const RunFolder run{folder.file("run")};
+    make_folder(run.folder);
+    copy_tokenizer("", run);
+    CHECK(!std::filesystem::exists(run.tokenizer()));
+    copy_tokenizer(folder.file("gpt2"), run);
+    CHECK(content_of(run.tokenizer()) == content_of(original));
+    CHECK(content_of(folder.file("run/tokenizer_config.json")) == "{}");
+    copy_tokenizer(run.folder, run);  // its own
+    CHECK(content_of(run.tokenizer()) == content_of(original));
+    std::filesystem::remove_all(folder.file("gpt2"));
+    copy_tokenizer(folder.file("gpt2"), run);  // the copy is still there
+    CHECK(content_of(run.tokenizer()).size() > 1000);
+    std::filesystem::remove(run.tokenizer());
+    CHECK_THROWS_MESSAGE(copy_tokenizer(folder.file("gpt2"), run), IoError, "gpt2: cannot open");
 }
 
 TEST_CASE("tokenizer_config.json names the tokens that end a text") {
