@@ -83,6 +83,7 @@ TEST_CASE("a broken tokenizer.json is refused with its place") {
     CHECK_THROWS_MESSAGE(parse_tokenizer("[]", "file"), IoError, "file: found [], expected an object");
     CHECK_THROWS_MESSAGE(parse_tokenizer("{\"a\": 1, \"a\": 2}", "file"), IoError, "the key \"a\" appears twice");
     CHECK_THROWS_MESSAGE(parse_tokenizer("{\"a\": \"\xFF\"}", "file"), IoError, "is no JSON");
+    CHECK_THROWS_MESSAGE(parse_tokenizer(std::string(100000, '['), "file"), IoError, "go deeper than 64");
     refused("/model/vocab", Json::array(), "model.vocab: found [], expected an object of tokens and their ids");
     refused("/model/vocab", Json::object(), "model.vocab: there are no tokens");
     refused("/model/vocab/a", -1, "model.vocab.a: found -1, expected a token id from 0 to");
