@@ -15,6 +15,7 @@
 #include "prompts.hpp"
 #include "stop_signal.hpp"
 #include "text.hpp"
+#include "tokenizing.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -129,7 +130,8 @@ void generate_all(infer::Generator& generator, const std::vector<Prompt>& prompt
 
 int run_generate(const Arguments& arguments) {
     const Config config = load_run(RunFolder{arguments.run}, arguments.overrides);
-    const std::shared_ptr<const Tokenizer> tokenizer = text_tokenizer(arguments.run, config);
+    const std::shared_ptr<const Tokenizer> tokenizer =
+        tokenizer_for("causeway generate", arguments.run, config, !arguments.ids);
     const infer::GenerationOptions options = options_of(arguments, config, tokenizer);
     const std::vector<Prompt> prompts = prompts_of(arguments, tokenizer.get());
     infer::DecoderOptions decoder;

@@ -12,6 +12,7 @@
 #include "io/run_folder.hpp"
 #include "output.hpp"
 #include "text.hpp"
+#include "tokenizing.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -54,7 +55,8 @@ std::string heatmap(const Arguments& arguments, const AttentionMaps& maps, const
 int run_inspect(const Arguments& arguments) {
     const RunFolder run{arguments.run};
     const Config config = load_run(run, arguments.overrides);
-    const std::shared_ptr<const Tokenizer> tokenizer = text_tokenizer(arguments.run, config);
+    const std::shared_ptr<const Tokenizer> tokenizer =
+        tokenizer_for("causeway inspect", arguments.run, config, arguments.text.has_value());
     if (arguments.text) require_text_model(tokenizer.get(), "--text");
     const std::vector<std::int32_t> ids = tokens_of(tokenizer.get(), arguments.text ? &*arguments.text : nullptr,
                                                     arguments.ids ? &*arguments.ids : nullptr, "text");
