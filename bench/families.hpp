@@ -13,6 +13,7 @@ void register_norm();
 void register_optimizer();
 void register_softmax();
 void register_stream();
+void register_tokenize();
 void register_train();
 void register_train_growth();
 }  // namespace causeway::bench

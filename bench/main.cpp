@@ -82,6 +82,7 @@ void register_families() {
     bench::register_optimizer();
     bench::register_stream();
     bench::register_decode();
+    bench::register_tokenize();
     bench::register_train();
     bench::register_attention_growth();
     bench::register_train_growth();

@@ -10,7 +10,7 @@
 #   --out DIR    where to (default: build/bench)
 #   --docs       also put the tables into docs/performance.md and the plots into docs/images
 #   --no-build   take build/release as it is
-#   FAMILY       softmax gemm gemm_odd attention head layers optimizer stream train decode attention_growth train_growth
+#   FAMILY       softmax gemm gemm_odd attention head layers optimizer stream tokenize train decode attention_growth train_growth
 #                (default: all, about 10 minutes on two quiet cores)
 #
 # examples:
@@ -20,14 +20,15 @@
 #   tools/bench.sh --docs                   # the figures of docs/performance.md anew
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-families=(softmax gemm gemm_odd attention head layers optimizer stream train decode attention_growth train_growth)
+families=(softmax gemm gemm_odd attention head layers optimizer stream tokenize train decode attention_growth train_growth)
 declare -A filter=(
     [softmax]='^softmax'
+    [tokenize]='^tokenize'
     [gemm]='^gemm_(nt|nn|tn)'
     [gemm_odd]='^gemm_odd'
     [attention]='^attention_.*(H12T|D128|D8)'
     [head]='^lm_head'
-    [layers]='-^(softmax|gemm_|attention_|lm_head|adamw|square_sum|stream_|train|decode|prefill)'
+    [layers]='-^(softmax|gemm_|attention_|lm_head|adamw|square_sum|stream_|tokenize|train|decode|prefill)'
     [optimizer]='^(adamw|square_sum)'
     [stream]='^stream_'
     [train]='^train/'

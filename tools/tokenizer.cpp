@@ -69,7 +69,7 @@ int run_show(const ShowArguments& arguments) {
     if (arguments.text) {
         tokenizer->encode(*arguments.text, ids);
     } else {
-        ids = tokens_of(nullptr, &*arguments.ids, "--ids");
+        ids = tokens_of(nullptr, nullptr, &*arguments.ids, "--ids");
     }
     std::string out;
     for (const std::int32_t id : ids) {

@@ -7,6 +7,7 @@
 #include "io/atomic_file.hpp"
 #include "io/tokenizer/utf8.hpp"
 #include "output.hpp"
+#include "text.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -19,6 +20,17 @@ std::optional<std::int32_t> token_named(const Tokenizer& tokenizer, const std::s
     if (name.empty()) return std::nullopt;
     if (const auto id = tokenizer.find(name)) return id;
     throw DataError(fmt::format("{}: the tokenizer has no token \"{}\"", option, name));
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_for(std::string_view command, const std::string& run, const Config& config,
+                                               bool text_given) {
+    try {
+        return text_tokenizer(run, config);
+    } catch (const IoError& error) {
+        if (text_given) throw;
+        complain(command, fmt::format("warning: {}; tokens are numbers", error.what()));
+        return nullptr;
+    }
 }
 
 std::string quoted_bytes(std::string_view bytes) {

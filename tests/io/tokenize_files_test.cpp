@@ -1,13 +1,13 @@
 #include "io/tokenizer/tokenize_files.hpp"
 
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "causeway/error.hpp"
-#include "io/npy.hpp"
+#include "io/run_folder.hpp"
 #include "io/token_file_writer.hpp"
 #include "io/tokenizer/tokenizer_config.hpp"
 #include "io/tokenizer/train_tokenizer.hpp"
@@ -83,7 +83,7 @@ TEST_CASE("every safe cut is safe") {
             }
         }
     }
-    CHECK(cuts > 1000);
+    CHECK(cuts > 500);
     // not where prefixes, stripping or unknown patterns are
     for (const char* name : {"other", "steps", "characters"}) CHECK(!golden(name)->safe_cut("a b c\nd", 0));
     for (const char* name : {"gpt2", "qwen", "minimind", "llama3"}) CHECK(golden(name)->safe_cut("a b c\nd", 0) == 1);
@@ -152,10 +152,12 @@ TEST_CASE("token files have the formats of nanoGPT, llm.c and NumPy") {
                       large = write("c.bin", TokenFormat::llmc, 70000);
     CHECK(numbers_of<std::uint16_t>(small, 1024) == U16{5, 0, 40000});
     CHECK(numbers_of<std::uint32_t>(large, 1024) == U32{5, 0, 40000});
-    CHECK(std::vector(numbers_of<std::int32_t>(small).begin(), numbers_of<std::int32_t>(small).begin() + 4) ==
-          Ids{20240520, 1, 3, 0});
-    const auto header = numbers_of<std::int32_t>(large);
-    CHECK(Ids(header.begin(), header.begin() + 4) == Ids{20240801, 7, 3, 0});
+    const auto start_of = [](const std::string& file) {
+        const auto header = numbers_of<std::int32_t>(file);
+        return Ids(header.begin(), header.begin() + 4);
+    };
+    CHECK(start_of(small) == Ids{20240520, 1, 3, 0});
+    CHECK(start_of(large) == Ids{20240801, 7, 3, 0});
     const std::string npy = content_of(write("d.npy", TokenFormat::npy, 50257));
     CHECK(npy.size() == 128 + 6);
     CHECK(npy.substr(10, 60) == "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }   ");
@@ -228,6 +230,26 @@ TEST_CASE("merges are learned by count, then by ids") {
     options.special_tokens = {};
     options.pattern = "[a";
     CHECK_THROWS_MESSAGE(train_tokenizer({path}, options), ConfigError, "a set without end");
+}
+
+TEST_CASE("a run's folder gets the tokenizer of its data") {
+    const TemporaryFolder folder;
+    const std::string original = folder.write("gpt2/tokenizer.json", content_of(test::golden_path("gpt2")));
+    folder.write("gpt2/tokenizer_config.json", "{}");
+    const RunFolder run{folder.file("run")};
+    make_folder(run.folder);
+    copy_tokenizer("", run);
+    CHECK(!std::filesystem::exists(run.tokenizer()));
+    copy_tokenizer(folder.file("gpt2"), run);
+    CHECK(content_of(run.tokenizer()) == content_of(original));
+    CHECK(content_of(folder.file("run/tokenizer_config.json")) == "{}");
+    copy_tokenizer(run.folder, run);  // its own
+    CHECK(content_of(run.tokenizer()) == content_of(original));
+    std::filesystem::remove_all(folder.file("gpt2"));
+    copy_tokenizer(folder.file("gpt2"), run);  // the copy is still there
+    CHECK(content_of(run.tokenizer()).size() > 1000);
+    std::filesystem::remove(run.tokenizer());
+    CHECK_THROWS_MESSAGE(copy_tokenizer(folder.file("gpt2"), run), IoError, "gpt2: cannot open");
 }
 
 TEST_CASE("tokenizer_config.json names the tokens that end a text") {

@@ -128,7 +128,9 @@ void BpeModel::merge_short(Scratch& scratch) const {
 /// The symbols are a linked list by place; a heap holds what could be merged, and what is out of date is passed over.
 void BpeModel::merge_long(Scratch& scratch) const {
     std::vector<std::int32_t>& ids = scratch.ids;
-    auto& [unused, merges, previous, next, heap] = scratch;
+    std::vector<std::uint64_t>& merges = scratch.merges;
+    std::vector<std::uint32_t>&previous = scratch.previous, &next = scratch.next;
+    auto& heap = scratch.heap;
     const auto count = static_cast<std::uint32_t>(ids.size());
     merges.assign(count, PairMap::none);
     previous.resize(count);

@@ -98,6 +98,7 @@ void BpeTokenizer::make_finders() {
             if (pattern.empty()) {
                 throw DataError(fmt::format("the added token \"{}\" is empty once normalised", token.content));
             }
+            if (token.normalized) tokens_[static_cast<std::size_t>(token.id)].bytes = pattern;
             (token.normalized ? normalized_finder_ : raw_finder_).add(pattern, token);
         }
     }
@@ -111,10 +112,13 @@ CutRule BpeTokenizer::make_cut_rule() const {
         return CutRule::never;
     }
     for (const AddedToken& token : parts_.added) {
+        const std::string& pattern = tokens_[static_cast<std::size_t>(token.id)].bytes;
         // By lines a cut may have a blank on either side, otherwise only on the right one.
         if (token.rstrip || (token.lstrip && rule != CutRule::at_blank)) return CutRule::never;
-        for (std::size_t i = 1; i < token.content.size(); ++i) {
-            if (may_cut(rule, token.content[i - 1], token.content[i])) return CutRule::never;
+        // A blank at its end may be where the cut is, and then its neighbour is not seen.
+        if (token.single_word && (is_blank(pattern.front()) || is_blank(pattern.back()))) return CutRule::never;
+        for (std::size_t i = 1; i < pattern.size(); ++i) {
+            if (may_cut(rule, pattern[i - 1], pattern[i])) return CutRule::never;
         }
     }
     return rule;

@@ -8,6 +8,8 @@ namespace {
 
 const nlohmann::json null;
 
+constexpr std::int32_t largest_id = (1 << 24) - 1;  // tables of all tokens are made
+
 std::string shortened(const nlohmann::json& value) {
     constexpr std::size_t most = 60;
     std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -38,11 +40,12 @@ std::string JsonField::text() const {
     return value_->get<std::string>();
 }
 
+bool is_token_id(const nlohmann::json& value) {
+    return value.is_number_unsigned() && value.get<std::uint64_t>() <= static_cast<std::uint64_t>(largest_id);
+}
+
 std::int32_t JsonField::id() const {
-    constexpr std::int64_t most = (std::int64_t{1} << 24) - 1;  // tables of all tokens are made
-    if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() > static_cast<std::uint64_t>(most)) {
-        refuse_value(fmt::format("a token id from 0 to {}", most));
-    }
+    if (!is_token_id(*value_)) refuse_value(fmt::format("a token id from 0 to {}", largest_id));
     return value_->get<std::int32_t>();
 }
 

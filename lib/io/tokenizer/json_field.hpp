@@ -42,4 +42,7 @@ class JsonField {
     std::string path_;
 };
 
+/// Whether it is a number that can be a token id.
+bool is_token_id(const nlohmann::json& value);
+
 }  // namespace causeway

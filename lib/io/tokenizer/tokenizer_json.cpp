@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_set>
 #include <utility>
@@ -12,16 +13,19 @@
 namespace causeway {
 namespace {
 
-/// The value of a text, strictly: a key that appears twice is refused, as everywhere else.
+/// The value of a text, strictly: a key that appears twice is refused, as everywhere else, and so is what is nested
+/// beyond sense.
 nlohmann::json read_strictly(std::string_view text, const std::string& origin) {
+    constexpr int deepest = 64;
     std::vector<std::unordered_set<std::string>> keys;
-    std::string twice;
-    const auto look = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& value) {
+    const auto look = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
         using Event = nlohmann::json::parse_event_t;
+        if (depth > deepest) throw IoError(fmt::format("{}: objects and lists go deeper than {}", origin, deepest));
         if (event == Event::object_start) keys.emplace_back();
         if (event == Event::object_end) keys.pop_back();
-        if (event == Event::key && !keys.back().insert(value.get<std::string>()).second && twice.empty()) {
-            twice = value.get<std::string>();
+        if (event == Event::key && !keys.back().insert(value.get<std::string>()).second) {
+            throw IoError(
+                fmt::format("{}: the key \"{}\" appears twice in an object", origin, value.get<std::string>()));
         }
         return true;
     };
@@ -35,7 +39,6 @@ nlohmann::json read_strictly(std::string_view text, const std::string& origin) {
         throw IoError(fmt::format("{}: is no JSON: {}", origin,
                                   start == std::string_view::npos ? message : message.substr(start + 2)));
     }
-    if (!twice.empty()) throw IoError(fmt::format("{}: the key \"{}\" appears twice in an object", origin, twice));
     return value;
 }
 
@@ -53,7 +56,7 @@ Vocabulary read_vocabulary(const JsonField& field) {
     Vocabulary vocabulary;
     std::unordered_set<std::int32_t> ids;
     for (const auto& [token, id] : field.value().items()) {
-        const std::int32_t number = field[token].id();
+        const std::int32_t number = is_token_id(id) ? id.get<std::int32_t>() : field[token].id();
         if (!ids.insert(number).second) field.refuse(fmt::format("two tokens have the id {}", number));
         vocabulary.emplace(token, number);
     }
@@ -61,29 +64,32 @@ Vocabulary read_vocabulary(const JsonField& field) {
     return vocabulary;
 }
 
-/// "a b" or ["a", "b"].
-std::pair<std::string, std::string> read_pair(const JsonField& field) {
-    constexpr const char* expected = "two tokens: \"a b\" or [\"a\", \"b\"]";
-    if (field.value().is_string()) {
-        const std::string text = field.text();
+/// Of "a b" or ["a", "b"].
+std::optional<std::pair<std::string, std::string>> pair_in(const nlohmann::json& value) {
+    if (value.is_string()) {
+        const auto& text = value.get_ref<const std::string&>();
         const std::size_t blank = text.find(' ');
-        if (blank == std::string::npos || text.find(' ', blank + 1) != std::string::npos) field.refuse_value(expected);
-        return {text.substr(0, blank), text.substr(blank + 1)};
+        if (blank == std::string::npos || text.find(' ', blank + 1) != std::string::npos) return std::nullopt;
+        return std::pair(text.substr(0, blank), text.substr(blank + 1));
     }
-    const std::vector<JsonField> pair = field.elements();
-    if (pair.size() != 2) field.refuse_value(expected);
-    return {pair[0].text(), pair[1].text()};
+    if (!value.is_array() || value.size() != 2 || !value[0].is_string() || !value[1].is_string()) return std::nullopt;
+    return std::pair(value[0].get<std::string>(), value[1].get<std::string>());
 }
 
 std::vector<BpeMerge> read_merges(const JsonField& field, const Vocabulary& vocabulary) {
     std::vector<BpeMerge> merges;
-    for (const JsonField& element : field.elements()) {
-        const auto [left, right] = read_pair(element);
-        const auto id_of = [&](const std::string& token) {
-            const auto found = vocabulary.find(token);
-            if (found == vocabulary.end()) element.refuse(fmt::format("\"{}\" is not in the vocabulary", token));
-            return found->second;
-        };
+    std::size_t index = 0;
+    const auto element = [&] { return field.elements()[index]; };  // for messages only: there are many
+    const auto id_of = [&](const std::string& token) {
+        const auto found = vocabulary.find(token);
+        if (found == vocabulary.end()) element().refuse(fmt::format("\"{}\" is not in the vocabulary", token));
+        return found->second;
+    };
+    if (!field.is_null() && !field.value().is_array()) field.refuse_value("a list");
+    for (; index < field.value().size(); ++index) {
+        const auto pair = pair_in(field.value()[index]);
+        if (!pair) element().refuse_value("two tokens: \"a b\" or [\"a\", \"b\"]");
+        const auto& [left, right] = *pair;
         merges.push_back({id_of(left), id_of(right), id_of(left + right)});
     }
     return merges;
