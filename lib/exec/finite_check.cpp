@@ -11,7 +11,7 @@ template <class T>
 std::optional<BadElement> first_bad(const TensorView& view) {
     const T* data = view.as<const T>();
     for (std::int64_t i = 0; i < view.desc.stored_elements; ++i) {
-        if (!std::isfinite(data[i])) return BadElement{i, static_cast<double>(data[i])};
+        if (!std::isfinite(data[i])) return BadElement{i, without_nan_sign(static_cast<double>(data[i]))};
     }
     return std::nullopt;
 }
@@ -61,6 +61,8 @@ class FiniteCheck final : public ExecutionObserver {
 };
 
 }  // namespace
+
+double without_nan_sign(double value) { return std::isnan(value) ? std::abs(value) : value; }
 
 std::optional<BadElement> first_not_finite(const TensorView& view) {
     if (view.desc.dtype == DType::f32) return first_bad<float>(view);

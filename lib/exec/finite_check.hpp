@@ -9,6 +9,9 @@
 
 namespace causeway {
 
+/// The same number; a NaN without its sign, which tells nothing and would be printed.
+double without_nan_sign(double value);
+
 /// An element that is NaN or infinite.
 struct BadElement {
     std::int64_t index = 0;  ///< into the stored elements

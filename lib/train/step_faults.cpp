@@ -36,9 +36,10 @@ std::string Trainer::trace_fault(const StepReport& report) {
 }
 
 void Trainer::answer_not_finite(StepReport& report, const char* what, double value) {
+    report.loss = without_nan_sign(report.loss);
     const std::string gradient = bad_gradient(gradients());  // before the second run
-    const std::string text =
-        fmt::format("step {}: the {} is {}{}{}", report.step, what, value, trace_fault(report), gradient);
+    const std::string text = fmt::format("step {}: the {} is {}{}{}", report.step, what, without_nan_sign(value),
+                                         trace_fault(report), gradient);
     answer(report, StepFault::non_finite, config_.train.on_non_finite, text);
 }
 
@@ -85,7 +86,7 @@ void Trainer::restore_last_good(const std::string& reason) {
 }
 
 void Trainer::throw_bad_validation(RowRange rows) {
-    const double loss = eval_->loss[0];
+    const double loss = without_nan_sign(eval_->loss[0]);
     draw(*data_.validation, rows, "validation inputs", "validation targets");
     give_batch(*eval_);
     const auto place = find_not_finite(*eval_->executor, Phase::step, {});

@@ -142,14 +142,14 @@ TEST_CASE("B70: an unknown name lists the known ones and the nearest") {
         {"model", "init", "\"xavier\"", "model.init: found the string \"xavier\", expected one of: gpt2, pytorch"},
         {"data", "source", "\"indution\"",
          "data.source: found the string \"indution\", expected one of: text, jsonl, chat, tokens, repeat, "
-         "lookback_copy, induction; did you "
-         "mean \"induction\"?"},
+         "lookback_copy, induction; did you mean \"induction\"?"},
         {"data", "sampling", "\"shuffle\"",
          "data.sampling: found the string \"shuffle\", expected one of: random, epoch"},
         {"train", "optimizer", "\"lion\"",
          "train.optimizer: found the string \"lion\", expected one of: adamw, adam, sgd"},
         {"train", "lr_schedule", "\"cosin\"",
-         "train.lr_schedule: found the string \"cosin\", expected one of: constant, linear, cosine; did you mean "
+         "train.lr_schedule: found the string \"cosin\", expected one of: constant, linear, cosine, minimind, wsd, "
+         "inverse_sqrt; did you mean "
          "\"cosine\"?"},
         {"runtime", "isa", "\"avx\"",
          "runtime.isa: found the string \"avx\", expected one of: auto, reference, sse2, avx2, avx512, neon; did you "

@@ -28,7 +28,7 @@ void check_close(const std::vector<T>& found, const nlohmann::json& expected, do
     REQUIRE(found.size() == expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         const auto value = expected[i].get<double>();
-        CHECK(std::abs(static_cast<double>(found[i]) - value) <= tolerance * (1e-3 + std::abs(value)));
+        CHECK(std::abs(static_cast<double>(found[i]) - value) <= tolerance * (0.02 + std::abs(value)));
     }
 }
 
