@@ -77,6 +77,7 @@ class Trainer {
     /// Writes everything that is needed to go on exactly from here into `folder`/checkpoints/step_<number>, which
     /// appears as a whole or not at all, and config.json and model.safetensors beside it, as save does. Keeps the
     /// train.keep_checkpoints newest checkpoints, and the one that evaluate() found best. Takes no memory to speak of.
+    /// run() does not call it, whatever train.checkpoint_every says: that is the command line's.
     /// Throws IoError; older checkpoints are then as before.
     ///
     ///     causeway::Trainer first(program), second(program);

@@ -12,7 +12,8 @@ namespace causeway::train {
 namespace {
 
 constexpr std::int64_t most_rows = 256;
-constexpr std::int64_t endless_stride = 997;  // batches between two looked at where there is no epoch
+constexpr std::int64_t most_tokens = 1 << 20;  // of those rows: a look at very long ones must not take seconds
+constexpr std::int64_t endless_stride = 997;   // batches between two looked at where there is no epoch
 
 void add(ContentHash& hash, const BatchSource* source) {
     const std::int64_t rows = source == nullptr ? -1 : source->rows_per_epoch();
@@ -20,7 +21,8 @@ void add(ContentHash& hash, const BatchSource* source) {
     if (source == nullptr) return;
     const auto size = static_cast<std::size_t>(source->batch_size() * source->sequence_length());
     std::vector<std::int32_t> inputs(size), targets(size);  // (B,T)
-    const std::int64_t wanted = ceil_div(most_rows, source->batch_size());
+    const std::int64_t looked_at = std::clamp(most_tokens / source->sequence_length(), std::int64_t{1}, most_rows);
+    const std::int64_t wanted = ceil_div(looked_at, source->batch_size());
     const std::int64_t all = source->batches_per_epoch();
     const std::int64_t count = all == 0 ? wanted : std::min(wanted, all);
     source->check_files();

@@ -2,5 +2,5 @@
 #include "support/catch.hpp"
 
 TEST_CASE("B63: a run that is killed 200 times, in its steps and its saves, ends with the same bits") {
-    kill_and_resume(200);
+    CHECK(kill_and_resume(200) > 5);
 }

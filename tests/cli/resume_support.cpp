@@ -13,8 +13,7 @@
 #include <random>
 #include <set>
 
-#include "io/run_folder.hpp"
-#include "io/safetensors.hpp"
+#include "io/temporary_name.hpp"
 #include "support/catch.hpp"
 #include "train/run_checkpoints.hpp"
 
@@ -47,6 +46,15 @@ double seconds_of(const std::function<void()>& work) {
     const auto begin = Clock::now();
     work();
     return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// True when a folder has something that a write has not finished.
+bool is_unfinished(const std::string& folder) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+        if (causeway::is_temporary_name(entry.path().filename().string())) return true;
+    }
+    return false;
 }
 
 /// Starts a run, or goes on with what is there of it.
@@ -147,7 +155,7 @@ void check_same_run(const std::string& run, const std::string& expected, bool wh
     CHECK((content_of(run + "/model.safetensors") == content_of(expected + "/model.safetensors")));
 }
 
-void kill_and_resume(int kills) {
+int kill_and_resume(int kills) {
     const TemporaryFolder folder = folder_in_memory();
     const std::string config = resumable_config(folder), straight = folder.file("straight");
     const double start = seconds_of([&] {
@@ -157,7 +165,7 @@ void kill_and_resume(int kills) {
     // On average a run gets to a seventh of its steps before it is killed; some die before their first.
     std::mt19937 random(20240229);
     std::uniform_real_distribution<double> delay(0.3 * start, start + (all - start) * 2 / 7);
-    int killed = 0, rounds = 0;
+    int killed = 0, rounds = 0, in_saves = 0;
     std::set<std::size_t> progress;
     for (bool done = false; killed < kills || !done;) {
         const std::string run = folder.file("run" + std::to_string(rounds));
@@ -169,6 +177,7 @@ void kill_and_resume(int kills) {
         });
         done = outcome.code == 0;
         if (outcome.signal == SIGKILL) ++killed;
+        if (outcome.signal == SIGKILL && (is_unfinished(run) || is_unfinished(run + "/checkpoints"))) ++in_saves;
         if (!done && outcome.signal != SIGKILL) FAIL("exit code " << outcome.code << ": " << outcome.err);
         progress.insert(lines_of(content_of(run + "/metrics.jsonl")).size());
         if (!done) continue;
@@ -178,4 +187,5 @@ void kill_and_resume(int kills) {
     }
     CHECK(killed == kills);
     CHECK(progress.size() > static_cast<std::size_t>(kills) / 3);  // at many different moments
+    return in_saves;
 }
