@@ -43,6 +43,24 @@ DataSource source_named(const std::string& name) {
     return parse_config("{}", "--source", {"data.source=" + name}).data.source;
 }
 
+void check_asked(const EvalData& asked, const Config& config, DataSource source, bool by_bytes) {
+    DataConfig data;
+    data.source = source;
+    if (data.is_task()) {
+        if (asked.path.empty()) return;
+        throw DataError(fmt::format("--data {}: --source {} makes its rows itself", asked.path, asked.source));
+    }
+    if (asked.path.empty()) {
+        throw DataError(fmt::format("--source {}: reads files; say which with --data", asked.source));
+    }
+    if (source != DataSource::tokens && config.data.tokenizer.empty() && !by_bytes) {
+        throw DataError(
+            fmt::format("--data {}: this model was not trained on bytes and has no tokenizer.json beside it; "
+                        "give one with --tokenizer",
+                        asked.path));
+    }
+}
+
 /// What the model's config says, with other data where some are asked for.
 Config config_for(const EvalData& asked) {
     std::vector<std::string> overrides = asked.overrides;
@@ -62,18 +80,9 @@ Config config_for(const EvalData& asked) {
     }
     const DataSource source = asked.source.empty() ? source_by_name(asked.path, config) : source_named(asked.source);
     config.data.tokenizer = tokenizer_of(asked, config);
+    check_asked(asked, config, source, by_bytes);
     Config other = evaluation_config(config, asked.path, source);
     if (asked.stride > 0) other.data.validation_stride = asked.stride;
-    if (!other.data.is_task() && asked.path.empty()) {
-        throw DataError(fmt::format("--source {}: reads files; say which with --data", asked.source));
-    }
-    const bool needs_text = !other.data.is_task() && source != DataSource::tokens;
-    if (needs_text && other.data.tokenizer.empty() && !by_bytes) {
-        throw DataError(
-            fmt::format("--data {}: this model was not trained on bytes and has no tokenizer.json beside it; "
-                        "give one with --tokenizer",
-                        asked.path));
-    }
     return other;
 }
 
