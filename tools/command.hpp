@@ -36,6 +36,8 @@ Command add_schema(CLI::App& app);
 Command add_eval(CLI::App& app);
 Command add_import(CLI::App& app);
 Command add_export(CLI::App& app);
+Command add_tokenize(CLI::App& app);
+Command add_tokenizer(CLI::App& app);
 
 /// For options with a whole number from low to high. Without it CLI11 takes the nearest number that its type holds, and
 /// -1 for the largest one without a sign.

@@ -14,20 +14,16 @@
 #include "io/run_folder.hpp"
 #include "output.hpp"
 #include "stop_signal.hpp"
+#include "text.hpp"
 
 namespace causeway::cli {
 namespace {
-
-bool is_trained_on_bytes(const DataConfig& data) {
-    const bool given = !data.path.empty() || !data.mixture.empty();
-    return given && data.tokenizer.empty() && data.source != DataSource::tokens && !data.is_task();
-}
 
 /// The tokenizer that belongs to the model: the copy in its folder, or what its config names.
 std::string tokenizer_of(const EvalData& asked, const Config& config) {
     if (!asked.tokenizer.empty()) return asked.tokenizer;
     std::error_code ignored;
-    const std::string own = asked.model + "/tokenizer.json";
+    const std::string own = RunFolder{asked.model}.tokenizer();
     return std::filesystem::exists(own, ignored) ? own : config.data.tokenizer;
 }
 
@@ -71,7 +67,7 @@ Config config_for(const EvalData& asked) {
     }
     if (asked.stride > 0) overrides.push_back(fmt::format("data.validation_stride={}", asked.stride));
     Config config = load_run({asked.model}, overrides);
-    const bool by_bytes = is_trained_on_bytes(config.data);
+    const bool by_bytes = reads_text(config) && config.data.tokenizer.empty();
     if (asked.path.empty() && asked.source.empty()) {
         const bool has_data = config.data.is_task() || !config.data.path.empty() || !config.data.mixture.empty();
         if (has_data) return config;

@@ -10,6 +10,7 @@
 #include "infer/generation_defaults.hpp"
 #include "infer/generator.hpp"
 #include "io/run_folder.hpp"
+#include "io/tokenizer/tokenizer_config.hpp"
 #include "output.hpp"
 #include "prompts.hpp"
 #include "stop_signal.hpp"
@@ -19,7 +20,9 @@ namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "Text of one prompt is printed as it comes, never half a character. What is not given comes from the folder's\n"
+    "Text is read and written by tokenizer.json of the folder; without one, by the bytes of the text a model was "
+    "trained\n"
+    "on. Text of one prompt is printed as it comes, never half a character. What is not given comes from the folder's\n"
     "generation_config.json if there is one, else from what the model's family is published with.\n"
     "\n"
     "The keys and values of all tokens read are kept, so each new token costs one pass over the weights. A sequence\n"
@@ -54,8 +57,19 @@ void replace(T& value, const std::optional<T>& given) {
     if (given) value = *given;
 }
 
+/// Where no generation_config.json says what ends a text: eos_token of tokenizer_config.json, or what stood between the
+/// documents of the training data.
+std::vector<std::int32_t> eos_by_name(const std::string& run, const Config& config, const Tokenizer* tokenizer) {
+    if (tokenizer == nullptr) return {};
+    const std::string name =
+        read_tokenizer_config(RunFolder{run}.tokenizer()).eos.value_or(config.data.document_separator);
+    const std::optional<std::int32_t> id = name.empty() ? std::nullopt : tokenizer->find(name);
+    return id ? std::vector<std::int32_t>{*id} : std::vector<std::int32_t>{};
+}
+
 /// The defaults of the model, and over them what the command line says.
-infer::GenerationOptions options_of(const Arguments& arguments, const Config& config) {
+infer::GenerationOptions options_of(const Arguments& arguments, const Config& config,
+                                    const std::shared_ptr<const Tokenizer>& tokenizer) {
     infer::GenerationOptions options = infer::default_generation(config, arguments.run);
     infer::SamplingOptions& sampling = options.sampling;
     replace(options.max_new_tokens, arguments.max_new_tokens);
@@ -65,19 +79,25 @@ infer::GenerationOptions options_of(const Arguments& arguments, const Config& co
     replace(sampling.min_p, arguments.min_p);
     replace(sampling.repetition_penalty, arguments.repetition_penalty);
     sampling.seed = arguments.seed;
-    if (arguments.eos) options.eos_token_ids = tokens_of(nullptr, &*arguments.eos, "--eos");
+    if (arguments.eos) {
+        options.eos_token_ids = eos_tokens(tokenizer.get(), *arguments.eos);
+    } else if (options.eos_token_ids.empty()) {
+        options.eos_token_ids = eos_by_name(arguments.run, config, tokenizer.get());
+    }
     options.stop = arguments.stop;
     options.cache = !arguments.no_cache;
-    if (reads_text(config)) options.token_text = byte_text;
+    if (tokenizer != nullptr) {
+        options.token_text = [tokenizer](std::int32_t token) { return token_text(*tokenizer, token); };
+    }
     infer::check_generation(options);
     return options;
 }
 
-std::vector<Prompt> prompts_of(const Arguments& arguments, const Config& config) {
-    if (arguments.prompt) require_text_model(config, "--prompt");
-    if (arguments.batch) return read_prompts(*arguments.batch, reads_text(config));
-    return {tokens_of(arguments.prompt ? &*arguments.prompt : nullptr, arguments.ids ? &*arguments.ids : nullptr,
-                      "prompt")};
+std::vector<Prompt> prompts_of(const Arguments& arguments, const Tokenizer* tokenizer) {
+    if (arguments.prompt) require_text_model(tokenizer, "--prompt");
+    if (arguments.batch) return read_prompts(*arguments.batch, tokenizer);
+    return {tokens_of(tokenizer, arguments.prompt ? &*arguments.prompt : nullptr,
+                      arguments.ids ? &*arguments.ids : nullptr, "prompt")};
 }
 
 /// As many tokens as the longest sequence will have; the decoder takes no more than the model's context.
@@ -109,8 +129,9 @@ void generate_all(infer::Generator& generator, const std::vector<Prompt>& prompt
 
 int run_generate(const Arguments& arguments) {
     const Config config = load_run(RunFolder{arguments.run}, arguments.overrides);
-    const infer::GenerationOptions options = options_of(arguments, config);
-    const std::vector<Prompt> prompts = prompts_of(arguments, config);
+    const std::shared_ptr<const Tokenizer> tokenizer = text_tokenizer(arguments.run, config);
+    const infer::GenerationOptions options = options_of(arguments, config, tokenizer);
+    const std::vector<Prompt> prompts = prompts_of(arguments, tokenizer.get());
     infer::DecoderOptions decoder;
     decoder.batch = std::min<std::int64_t>(arguments.batch_size, static_cast<std::int64_t>(prompts.size()));
     decoder.chunk = arguments.chunk;
@@ -119,8 +140,8 @@ int run_generate(const Arguments& arguments) {
     for (const Prompt& prompt : prompts) generator.check_prompt(prompt);
 
     const StopSignal signal;
-    GenerationPrinter printer({reads_text(config), stdout_is_terminal() && !arguments.raw, arguments.json,
-                               !arguments.batch && !arguments.json});
+    GenerationPrinter printer(
+        {tokenizer, stdout_is_terminal() && !arguments.raw, arguments.json, !arguments.batch && !arguments.json});
     generate_all(generator, prompts, options, printer, signal);
     if (arguments.stats) printer.print_statistics();
     return signal.number() != 0 ? 128 + signal.number() : exit_success;
@@ -147,7 +168,7 @@ void add_sampling_options(CLI::App* sub, Arguments& arguments) {
         ->type_name("N")
         ->check(whole_number<std::uint64_t>(0))
         ->capture_default_str();
-    sub->add_option("--eos", arguments.eos, "Token ids that end a sequence")->type_name("IDS");
+    sub->add_option("--eos", arguments.eos, "Token ids that end a sequence, or the name of a token")->type_name("IDS");
     sub->add_option("--stop", arguments.stop, "Text that ends a sequence and is not printed; may be given again")
         ->type_name("TEXT")
         ->allow_extra_args(false);

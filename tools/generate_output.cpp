@@ -12,13 +12,6 @@ namespace {
 /// 0 when nothing was measured.
 double rate(std::int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; }
 
-/// Text through a printer, byte by byte.
-std::string through(TokenPrinter& printer, std::string_view text) {
-    std::string out;
-    for (const char byte : text) out += printer.add(static_cast<unsigned char>(byte));
-    return out;
-}
-
 }  // namespace
 
 void GenerationPrinter::connect(infer::GenerationOptions& options) {
@@ -27,8 +20,8 @@ void GenerationPrinter::connect(infer::GenerationOptions& options) {
     const auto show = [](const std::string& piece) {
         if (!piece.empty()) print(piece);
     };
-    if (output_.text) {
-        options.on_text = [this, show](std::int64_t, std::string_view text) { show(through(printer_, text)); };
+    if (output_.tokenizer != nullptr) {
+        options.on_text = [this, show](std::int64_t, std::string_view text) { show(printer_.add_text(text)); };
     } else {
         options.on_token = [this, show](std::int64_t, std::int32_t token) {
             show(printer_.add(token));
@@ -70,8 +63,8 @@ std::string GenerationPrinter::printable(const Prompt& prompt, const infer::Cont
     TokenPrinter printer = make_printer();
     std::string out;
     for (const std::int32_t token : prompt) out += printer.add(token);
-    if (output_.text) {
-        out += through(printer, result.text);
+    if (output_.tokenizer != nullptr) {
+        out += printer.add_text(result.text);
     } else {
         for (const std::int32_t token : result.tokens) out += printer.add(token);
     }
@@ -83,7 +76,7 @@ std::string GenerationPrinter::json_line(const Prompt& prompt, const infer::Cont
     const double seconds = times.prefill_seconds + times.decode_seconds;
     const nlohmann::ordered_json object{
         {"prompt", printable(prompt)},
-        {"text", output_.text ? result.text : printable(result.tokens)},
+        {"text", output_.tokenizer != nullptr ? result.text : printable(result.tokens)},
         {"prompt_ids", prompt},
         {"ids", result.tokens},
         {"finish_reason", to_string(result.reason)},

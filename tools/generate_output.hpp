@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,9 +13,9 @@
 namespace causeway::cli {
 
 struct GenerationOutput {
-    bool text = true;     ///< tokens are bytes of text; otherwise numbers
-    bool clean = false;   ///< for a terminal: see TokenPrinter
-    bool json = false;    ///< an object a prompt
+    std::shared_ptr<const Tokenizer> tokenizer;  ///< null: tokens are numbers
+    bool clean = false;                          ///< for a terminal: see TokenPrinter
+    bool json = false;                           ///< an object a prompt
     bool stream = false;  ///< print while tokens come; otherwise when a group of prompts has ended
 };
 
@@ -34,7 +35,7 @@ class GenerationPrinter {
     void print_statistics() const;
 
   private:
-    TokenPrinter make_printer() const { return {output_.text, output_.clean && !output_.json}; }
+    TokenPrinter make_printer() const { return {output_.tokenizer, output_.clean && !output_.json}; }
     std::string printable(std::span<const std::int32_t> tokens) const;
     std::string printable(const Prompt& prompt, const infer::Continuation& result) const;
     std::string json_line(const Prompt& prompt, const infer::Continuation& result,

@@ -52,15 +52,16 @@ std::string heatmap(const Arguments& arguments, const AttentionMaps& maps, const
 }
 
 int run_inspect(const Arguments& arguments) {
-    const std::vector<std::int32_t> ids =
-        tokens_of(arguments.text ? &*arguments.text : nullptr, arguments.ids ? &*arguments.ids : nullptr, "text");
     const RunFolder run{arguments.run};
     const Config config = load_run(run, arguments.overrides);
-    if (arguments.text) require_text_model(config, "--text");
+    const std::shared_ptr<const Tokenizer> tokenizer = text_tokenizer(arguments.run, config);
+    if (arguments.text) require_text_model(tokenizer.get(), "--text");
+    const std::vector<std::int32_t> ids = tokens_of(tokenizer.get(), arguments.text ? &*arguments.text : nullptr,
+                                                    arguments.ids ? &*arguments.ids : nullptr, "text");
     std::optional<AttentionMask> mask;
     if (!arguments.mask.empty()) mask = read_attention_mask(arguments.mask);
     const AttentionMaps maps = run_attention(run, config, ids, mask);
-    const std::vector<std::string> labels = token_labels(config, ids);
+    const std::vector<std::string> labels = token_labels(tokenizer.get(), ids);
 
     // Everything that can fail on an index comes before the first file is written.
     const std::string map = heatmap(arguments, maps, labels);

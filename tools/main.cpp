@@ -32,7 +32,7 @@ class Program {
         app_.set_version_flag("--version", fmt::format("causeway {}", version()), "Print the version");
         app_.footer(footer);
         for (const auto add : {add_train, add_data, add_generate, add_inspect, add_eval, add_import, add_export,
-                               add_plan, add_trace, add_check, add_info, add_schema}) {
+                               add_tokenize, add_tokenizer, add_plan, add_trace, add_check, add_info, add_schema}) {
             commands_.push_back(add(app_));
         }
         CLI::App* version_command = app_.add_subcommand("version", "Print the version");

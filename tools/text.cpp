@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <utility>
 
 #include "causeway/error.hpp"
+#include "io/run_folder.hpp"
+#include "tokenizing.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -57,35 +60,71 @@ std::vector<std::int32_t> parse_ids(std::string_view list, std::string_view what
 
 }  // namespace
 
-std::vector<std::int32_t> tokens_of(const std::string* text, const std::string* ids, std::string_view what) {
+std::shared_ptr<const Tokenizer> text_tokenizer(const std::string& run, const Config& config) {
+    const std::string file = RunFolder{run}.tokenizer();
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) {
+        const bool bytes = reads_text(config) && config.data.tokenizer.empty();
+        return bytes ? byte_tokenizer() : nullptr;
+    }
+    auto tokenizer = open_tokenizer(file);
+    if (tokenizer->vocab_size() > config.model.vocab_size) {
+        throw DataError(fmt::format("{}: has {} tokens, the model's vocab_size is {}", file, tokenizer->vocab_size(),
+                                    config.model.vocab_size));
+    }
+    return tokenizer;
+}
+
+std::vector<std::int32_t> tokens_of(const Tokenizer* tokenizer, const std::string* text, const std::string* ids,
+                                    std::string_view what) {
     std::vector<std::int32_t> tokens;
     if (ids != nullptr) {
         tokens = parse_ids(*ids, what);
     } else {
-        for (const char byte : *text) tokens.push_back(static_cast<unsigned char>(byte));
+        require_text_model(tokenizer, what);
+        tokenizer->encode(*text, tokens);
     }
     if (tokens.empty()) throw DataError(fmt::format("the {} is empty, expected at least one token", what));
     return tokens;
 }
 
-bool reads_text(const Config& config) { return config.data.source == DataSource::text && !config.data.path.empty(); }
+std::vector<std::int32_t> eos_tokens(const Tokenizer* tokenizer, const std::string& text) {
+    if (tokenizer != nullptr && text.find_first_not_of("0123456789, ") != std::string::npos) {
+        return {*token_named(*tokenizer, text, "--eos")};
+    }
+    return tokens_of(tokenizer, nullptr, &text, "--eos");
+}
 
-void require_text_model(const Config& config, std::string_view option) {
-    if (reads_text(config)) return;
+bool reads_text(const Config& config) {
+    const DataConfig& data = config.data;
+    const bool given = !data.path.empty() || !data.mixture.empty();
+    return given && !data.is_task() && data.source != DataSource::tokens;
+}
+
+void require_text_model(const Tokenizer* tokenizer, std::string_view option) {
+    if (tokenizer != nullptr) return;
     throw DataError(
-        fmt::format("{}: this model was not trained on the bytes of a text, its tokens are numbers; give them with "
-                    "--ids 5,17,3",
+        fmt::format("{}: this model was not trained on the bytes of a text and has no tokenizer.json, its tokens are "
+                    "numbers; give them with --ids 5,17,3",
                     option));
 }
 
-std::string byte_text(std::int32_t token) {
-    return token > 255 ? std::string(replacement) : std::string(1, static_cast<char>(token));
+std::string token_text(const Tokenizer& tokenizer, std::int32_t token) {
+    return token >= tokenizer.vocab_size() ? std::string(replacement) : tokenizer.token_bytes(token);
 }
 
 std::string TokenPrinter::add(std::int32_t token) {
-    if (!text_) return fmt::format("{}{}", std::exchange(first_, false) ? "" : " ", token);
-    if (token > 255) return flush() + std::string(replacement);
-    const auto byte = static_cast<unsigned char>(token);
+    if (tokenizer_ == nullptr) return fmt::format("{}{}", std::exchange(first_, false) ? "" : " ", token);
+    return add_text(token_text(*tokenizer_, token));
+}
+
+std::string TokenPrinter::add_text(std::string_view text) {
+    std::string out;
+    for (const char byte : text) out += add_byte(static_cast<unsigned char>(byte));
+    return out;
+}
+
+std::string TokenPrinter::add_byte(unsigned char byte) {
     std::string out;
     const bool continues = !held_.empty() && is_continuation(byte) &&
                            (held_.size() > 1 || may_follow(static_cast<unsigned char>(held_[0]), byte));

@@ -100,8 +100,9 @@ Conversion import_model(const std::string& source, const std::string& folder,
     const ModelWeights weights(config);
     Conversion result = load(source, config, weights);
     result.written_as = config.model.model_type;
+    make_folder(folder);
+    result.copied = copy_companions(source, folder);  // before save_run, which would look for data.tokenizer
     save_run({folder}, config, weights.tensors());
-    result.copied = copy_companions(source, folder);
     keep_token_ids(source, folder);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "exec/model_runtime.hpp"
 #include "inspect/attention_mask.hpp"
+#include "io/tokenizer/tokenizer.hpp"
 
 namespace causeway {
 
@@ -48,10 +49,9 @@ class AttentionInspector {
     ModelRuntime runtime_;
 };
 
-/// How tokens are called in a picture: bytes as characters, with the invisible ones as symbols (space U+2423, newline
-/// U+23CE, tab U+21E5, other bytes as two hex digits); tokens of a built-in task, and of
-/// a model that was not trained on the bytes of a text, as numbers.
-std::vector<std::string> token_labels(const Config& config, std::span<const std::int32_t> ids);
+/// How tokens are called in a picture: by their text, with the invisible characters as symbols (space U+2423, newline
+/// U+23CE, tab U+21E5) and other bytes as two hex digits; without a tokenizer as numbers.
+std::vector<std::string> token_labels(const Tokenizer* tokenizer, std::span<const std::int32_t> ids);
 
 /// The weights of one (T,T) map as text: a line a query, labelled at its left, one glyph a key of " .:-=+*#%@",
 /// index floor(10 w) held within 0..9.

@@ -2,26 +2,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "causeway/error.hpp"
 #include "inspect/attention_maps.hpp"
 #include "inspect/svg.hpp"
 #include "inspect/text_table.hpp"
+#include "io/tokenizer/utf8.hpp"
 
 namespace causeway {
 namespace {
 
-std::string byte_label(std::int32_t id) {
-    switch (id) {
-        case ' ':
-            return "\u2423";
-        case '\n':
-            return "\u23CE";
-        case '\t':
-            return "\u21E5";
-        default:
-            return id > 0x20 && id < 0x7F ? std::string(1, static_cast<char>(id)) : fmt::format("{:02x}", id);
+/// Characters that can be seen as they are, symbols for blanks, two hex digits for the bytes of others.
+std::string token_label(std::string_view bytes) {
+    std::string label;
+    for (std::size_t at = 0; at < bytes.size();) {
+        const utf8::Decoded found = utf8::decode(bytes, at);
+        const bool control = found.character < 0x20 || (found.character >= 0x7F && found.character < 0xA0);
+        const std::size_t length = std::max<std::size_t>(found.bytes, 1);
+        if (bytes[at] == ' ') {
+            label += "\u2423";
+        } else if (bytes[at] == '\n') {
+            label += "\u23CE";
+        } else if (bytes[at] == '\t') {
+            label += "\u21E5";
+        } else if (found.bytes > 0 && !control) {
+            label += bytes.substr(at, length);
+        } else {
+            for (const char byte : bytes.substr(at, length)) {
+                label += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+            }
+        }
+        at += length;
     }
+    return label;
 }
 
 std::size_t side_of(std::span<const float> map, const std::vector<std::string>& labels) {
@@ -86,10 +100,12 @@ void draw_small_cells(Svg& svg, std::span<const float> map, std::size_t side, do
 
 }  // namespace
 
-std::vector<std::string> token_labels(const Config& config, std::span<const std::int32_t> ids) {
+std::vector<std::string> token_labels(const Tokenizer* tokenizer, std::span<const std::int32_t> ids) {
     std::vector<std::string> labels;
-    const bool bytes = config.data.source == DataSource::text && !config.data.path.empty();
-    for (std::int32_t id : ids) labels.push_back(bytes ? byte_label(id) : fmt::format("{}", id));
+    for (const std::int32_t id : ids) {
+        const bool text = tokenizer != nullptr && id < tokenizer->vocab_size();
+        labels.push_back(text ? token_label(tokenizer->token_bytes(id)) : fmt::format("{}", id));
+    }
     return labels;
 }
 

@@ -130,6 +130,16 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
     }
 }
 
+void AtomicFile::rewrite_start(std::span<const std::byte> bytes) {
+    for (off_t at = 0; !bytes.empty();) {
+        const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), at);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw_file_error(path_, "go back to the start", errno);
+        at += written;
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
 void AtomicFile::commit() {
     if (temporary_.empty()) {  // written already
         if (const int error = file_.close(); error != 0) throw_file_error(path_, "close", error);

@@ -25,6 +25,9 @@ class AtomicFile {
 
     /// Appends. Throws IoError (full disk, quota, size limit); the target keeps its old content.
     void write(std::span<const std::byte> bytes);
+    /// Writes over the file's beginning, for a header that is known at the end only. Throws IoError, also for what
+    /// cannot go back: a pipe.
+    void rewrite_start(std::span<const std::byte> bytes);
     /// Forces the content to the disk, renames it to `path`, forces the folder's entry to the disk.
     void commit();
 

@@ -7,9 +7,24 @@
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/checkpoint/llmc_checkpoint.hpp"
+#include "io/mapped_file.hpp"
 #include "io/safetensors.hpp"
+#include "io/tokenizer/tokenizer.hpp"
+#include "io/tokenizer/tokenizer_config.hpp"
 
 namespace causeway {
+
+namespace {
+
+void copy_file(const std::string& from, const std::string& to) {
+    if (lead_to_same_file(from, to)) return;
+    const MappedFile file(from);
+    AtomicFile copy(to);
+    copy.write(file.bytes());
+    copy.commit();
+}
+
+}  // namespace
 
 void make_folder(const std::string& folder) {
     std::error_code error;
@@ -23,6 +38,19 @@ void save_run(const RunFolder& run, const Config& config, std::span<const NamedT
     make_folder(run.folder);
     write_text_atomically(run.config(), to_json(config));
     write_safetensors(run.parameters(), tensors);
+    copy_tokenizer(config.data.tokenizer, run);
+}
+
+void copy_tokenizer(const std::string& path, const RunFolder& run) {
+    std::error_code ignored;
+    if (path.empty() ||
+        (!std::filesystem::exists(path, ignored) && std::filesystem::exists(run.tokenizer(), ignored))) {
+        return;
+    }
+    const std::string file = tokenizer_file(path);
+    copy_file(file, run.tokenizer());
+    const std::string settings = tokenizer_config_file(file);
+    if (std::filesystem::exists(settings, ignored)) copy_file(settings, tokenizer_config_file(run.tokenizer()));
 }
 
 Config load_run(const RunFolder& run, const std::vector<std::string>& overrides) {

@@ -10,7 +10,7 @@ namespace {
 
 /// What comes out after each byte of `bytes`, '|' between, and at the end.
 std::string pieces(const std::string& bytes, bool clean) {
-    TokenPrinter printer(true, clean);
+    TokenPrinter printer(byte_tokenizer(), clean);
     std::string out;
     for (const char byte : bytes) out += printer.add(static_cast<unsigned char>(byte)) + "|";
     return out + printer.finish();
@@ -54,19 +54,20 @@ TEST_CASE("Tokens of tasks are numbers, tokens above a byte have no text") {
         for (const std::int32_t token : tokens) out += printer.add(token);
         return out += printer.finish();
     };
-    CHECK(print({false, false}, {5, 17, 300}) == "5 17 300");
-    CHECK(print({true, false}, {0xC3, 300, 'a'}) ==
+    CHECK(print({nullptr, false}, {5, 17, 300}) == "5 17 300");
+    CHECK(print({byte_tokenizer(), false}, {0xC3, 300, 'a'}) ==
           "\xC3\uFFFD"
           "a");
 }
 
 TEST_CASE("Tokens come from text or from a list of ids") {
     const std::string text = "A\xFF", ids = "5, 17,3 9", bad = "5,x", empty, huge = "99999999999";
-    CHECK(tokens_of(&text, nullptr, "prompt") == std::vector<std::int32_t>{65, 255});
-    CHECK(tokens_of(nullptr, &ids, "prompt") == std::vector<std::int32_t>{5, 17, 3, 9});
-    CHECK_THROWS_MESSAGE(tokens_of(nullptr, &bad, "prompt"), DataError,
+    CHECK(tokens_of(byte_tokenizer().get(), &text, nullptr, "prompt") == std::vector<std::int32_t>{65, 255});
+    CHECK(tokens_of(nullptr, nullptr, &ids, "prompt") == std::vector<std::int32_t>{5, 17, 3, 9});
+    CHECK_THROWS_MESSAGE(tokens_of(nullptr, nullptr, &bad, "prompt"), DataError,
                          "prompt: found \"5,x\", expected token ids such as 5,17,3");
-    CHECK_THROWS_MESSAGE(tokens_of(nullptr, &huge, "prompt"), DataError, "expected token ids");
-    CHECK_THROWS_MESSAGE(tokens_of(&empty, nullptr, "prompt"), DataError, "the prompt is empty");
-    CHECK_THROWS_MESSAGE(tokens_of(nullptr, &empty, "text"), DataError, "the text is empty");
+    CHECK_THROWS_MESSAGE(tokens_of(nullptr, nullptr, &huge, "prompt"), DataError, "expected token ids");
+    CHECK_THROWS_MESSAGE(tokens_of(byte_tokenizer().get(), &empty, nullptr, "prompt"), DataError,
+                         "the prompt is empty");
+    CHECK_THROWS_MESSAGE(tokens_of(nullptr, nullptr, &empty, "text"), DataError, "the text is empty");
 }

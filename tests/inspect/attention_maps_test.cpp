@@ -78,13 +78,10 @@ TEST_CASE("S1-15: a heatmap has ten glyphs, index floor(10 w) held within 0..9",
 }
 
 TEST_CASE("Bytes that cannot be seen have labels that can", "[inspect]") {
-    Config config = tiny_config();
-    config.data.source = DataSource::text;
-    config.data.path = "a.txt";
-    const std::vector<std::int32_t> ids{'a', ' ', '\n', '\t', 0xC3, 0, '~'};
-    CHECK(token_labels(config, ids) == std::vector<std::string>{"a", "\u2423", "\u23CE", "\u21E5", "c3", "00", "~"});
-    config.data.source = DataSource::induction;
-    CHECK(token_labels(config, ids).front() == "97");
+    const std::vector<std::int32_t> ids{'a', ' ', '\n', '\t', 0xC3, 0, '~', 300};
+    CHECK(token_labels(byte_tokenizer().get(), ids) ==
+          std::vector<std::string>{"a", "\u2423", "\u23CE", "\u21E5", "c3", "00", "~", "300"});
+    CHECK(token_labels(nullptr, ids).front() == "97");
 }
 
 TEST_CASE("Pictures of attention are well formed and complete", "[inspect]") {

@@ -34,12 +34,25 @@ class WordEncoder final : public WordSink {
         model_.encode(word, scratch_, ids_);
         cache_.keep(word, ids_.data() + before, ids_.size() - before);
     }
+    void added(std::int32_t id) { ids_.push_back(id); }
+    void invalid(std::string_view bytes) { model_.encode(bytes, scratch_, ids_); }
 
   private:
     const BpeModel& model_;
     WordCache& cache_;
     BpeModel::Scratch& scratch_;
     std::vector<std::int32_t>& ids_;
+};
+
+class WordsOnly final : public WordSink {
+  public:
+    explicit WordsOnly(WordSink& out) : out_(out) {}
+    void word(std::string_view word) override { out_.word(word); }
+    void added(std::int32_t) {}
+    void invalid(std::string_view) {}
+
+  private:
+    WordSink& out_;
 };
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -86,6 +99,7 @@ void BpeTokenizer::make_finders() {
             if (pattern.empty()) {
                 throw DataError(fmt::format("the added token \"{}\" is empty once normalised", token.content));
             }
+            if (token.normalized) tokens_[static_cast<std::size_t>(token.id)].bytes = pattern;
             (token.normalized ? normalized_finder_ : raw_finder_).add(pattern, token);
         }
     }
@@ -116,43 +130,61 @@ std::unique_ptr<BpeTokenizer::State> BpeTokenizer::take_state() const {
     return state;
 }
 
-void BpeTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
-    std::unique_ptr<State> state = take_state();
-    AddedTokenFinder::Position position;
-    while (const auto span = raw_finder_.next(text, position)) {
-        if (span->id) {
-            ids.push_back(*span->id);
-        } else {
-            encode_part(span->text, *state, ids);
-        }
-    }
+void BpeTokenizer::keep_state(std::unique_ptr<State> state) const {
     const std::lock_guard lock(mutex_);
     states_.push_back(std::move(state));
 }
 
+template <class Sink>
+void BpeTokenizer::walk(std::string_view text, State& state, Sink& sink) const {
+    AddedTokenFinder::Position position;
+    while (const auto span = raw_finder_.next(text, position)) {
+        if (span->id) {
+            sink.added(*span->id);
+        } else {
+            walk_part(span->text, state, sink);
+        }
+    }
+}
+
 /// Between two added tokens.
-void BpeTokenizer::encode_part(std::string_view text, State& state, std::vector<std::int32_t>& ids) const {
+template <class Sink>
+void BpeTokenizer::walk_part(std::string_view text, State& state, Sink& sink) const {
     while (!text.empty()) {
         const std::size_t valid = utf8::valid_prefix(text);
-        if (valid > 0) encode_valid(text.substr(0, valid), state, ids);
+        if (valid > 0) walk_valid(text.substr(0, valid), state, sink);
         text.remove_prefix(valid);
         const std::size_t invalid = utf8::invalid_prefix(text);
-        if (invalid > 0) parts_.model.encode(text.substr(0, invalid), state.merging, ids);
+        if (invalid > 0) sink.invalid(text.substr(0, invalid));
         text.remove_prefix(invalid);
     }
 }
 
-void BpeTokenizer::encode_valid(std::string_view text, State& state, std::vector<std::int32_t>& ids) const {
+template <class Sink>
+void BpeTokenizer::walk_valid(std::string_view text, State& state, Sink& sink) const {
     const std::string_view normalized = normalize(text, state);
-    WordEncoder encoder(parts_.model, state.cache, state.merging, ids);
     AddedTokenFinder::Position position;
     while (const auto span = normalized_finder_.next(normalized, position)) {
         if (span->id) {
-            ids.push_back(*span->id);
+            sink.added(*span->id);
         } else if (!span->text.empty()) {
-            parts_.pre_tokenizers.split(span->text, state.regex, encoder);
+            parts_.pre_tokenizers.split(span->text, state.regex, sink);
         }
     }
+}
+
+void BpeTokenizer::encode(std::string_view text, std::vector<std::int32_t>& ids) const {
+    std::unique_ptr<State> state = take_state();
+    WordEncoder encoder(parts_.model, state->cache, state->merging, ids);
+    walk(text, *state, encoder);
+    keep_state(std::move(state));
+}
+
+void BpeTokenizer::words(std::string_view text, WordSink& out) const {
+    std::unique_ptr<State> state = take_state();
+    WordsOnly words(out);
+    walk(text, *state, words);
+    keep_state(std::move(state));
 }
 
 /// The text itself or state.normalized.

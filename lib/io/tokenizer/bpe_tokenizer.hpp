@@ -43,6 +43,9 @@ class BpeTokenizer final : public Tokenizer {
     const TextFrame& frame() const override { return parts_.frame; }
     std::optional<std::size_t> safe_cut(std::string_view text, std::size_t from) const override;
 
+    /// Gives `out` the words that encode() would encode, each by itself; added tokens and what is no UTF-8 aside.
+    void words(std::string_view text, WordSink& out) const;
+
   private:
     struct Token {
         std::string bytes;
@@ -55,8 +58,13 @@ class BpeTokenizer final : public Tokenizer {
     void make_tokens();
     void make_finders();
     CutRule make_cut_rule() const;
-    void encode_part(std::string_view text, State& state, std::vector<std::int32_t>& ids) const;
-    void encode_valid(std::string_view text, State& state, std::vector<std::int32_t>& ids) const;
+    void keep_state(std::unique_ptr<State> state) const;
+    template <class Sink>
+    void walk(std::string_view text, State& state, Sink& sink) const;
+    template <class Sink>
+    void walk_part(std::string_view text, State& state, Sink& sink) const;
+    template <class Sink>
+    void walk_valid(std::string_view text, State& state, Sink& sink) const;
     std::string_view normalize(std::string_view text, State& state) const;
 
     TokenizerParts parts_;
@@ -67,5 +75,8 @@ class BpeTokenizer final : public Tokenizer {
     mutable std::mutex mutex_;
     mutable std::vector<std::unique_ptr<State>> states_;  ///< of the calls that have ended
 };
+
+/// What parse_tokenizer gives, by its own type.
+std::shared_ptr<const BpeTokenizer> parse_bpe_tokenizer(std::string_view json, const std::string& origin);
 
 }  // namespace causeway

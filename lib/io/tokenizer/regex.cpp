@@ -16,7 +16,7 @@ constexpr std::size_t first_stack = 32 * 1024;
 constexpr std::size_t largest_stack = std::size_t{16} << 20;
 /// Steps of one search. A run of a million blanks takes about as many; a pattern with nested repeats is stopped here
 /// after seconds instead of never.
-constexpr std::uint32_t most_steps = 200'000'000;
+constexpr std::uint32_t most_steps = 50'000'000;
 
 std::string message_of(int error) {
     unsigned char text[256] = {};

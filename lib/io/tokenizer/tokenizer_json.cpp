@@ -149,6 +149,10 @@ std::vector<AddedToken> read_added(const JsonField& field, const Vocabulary& voc
 }  // namespace
 
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const std::string& origin) {
+    return parse_bpe_tokenizer(json, origin);
+}
+
+std::shared_ptr<const BpeTokenizer> parse_bpe_tokenizer(std::string_view json, const std::string& origin) {
     const nlohmann::json value = read_strictly(json, origin);
     const JsonField root(value, origin);
     require_no_limits(root);
