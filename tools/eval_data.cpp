@@ -13,20 +13,16 @@
 #include "io/run_folder.hpp"
 #include "output.hpp"
 #include "stop_signal.hpp"
+#include "text.hpp"
 
 namespace causeway::cli {
 namespace {
-
-bool is_trained_on_bytes(const DataConfig& data) {
-    const bool given = !data.path.empty() || !data.mixture.empty();
-    return given && data.tokenizer.empty() && data.source != DataSource::tokens && !data.is_task();
-}
 
 /// The tokenizer that belongs to the model: the copy in its folder, or what its config names.
 std::string tokenizer_of(const EvalData& asked, const Config& config) {
     if (!asked.tokenizer.empty()) return asked.tokenizer;
     std::error_code ignored;
-    const std::string own = asked.model + "/tokenizer.json";
+    const std::string own = RunFolder{asked.model}.tokenizer();
     return std::filesystem::exists(own, ignored) ? own : config.data.tokenizer;
 }
 
@@ -42,6 +38,24 @@ DataSource source_named(const std::string& name) {
     return parse_config("{}", "--source", {"data.source=" + name}).data.source;
 }
 
+void check_asked(const EvalData& asked, const Config& config, DataSource source, bool by_bytes) {
+    DataConfig data;
+    data.source = source;
+    if (data.is_task()) {
+        if (asked.path.empty()) return;
+        throw DataError(fmt::format("--data {}: --source {} makes its rows itself", asked.path, asked.source));
+    }
+    if (asked.path.empty()) {
+        throw DataError(fmt::format("--source {}: reads files; say which with --data", asked.source));
+    }
+    if (source != DataSource::tokens && config.data.tokenizer.empty() && !by_bytes) {
+        throw DataError(
+            fmt::format("--data {}: this model was not trained on bytes and has no tokenizer.json beside it; "
+                        "give one with --tokenizer",
+                        asked.path));
+    }
+}
+
 /// What the model's config says, with other data where some are asked for.
 Config config_for(const EvalData& asked) {
     std::vector<std::string> overrides = asked.overrides;
@@ -52,7 +66,7 @@ Config config_for(const EvalData& asked) {
     }
     if (asked.stride > 0) overrides.push_back(fmt::format("data.validation_stride={}", asked.stride));
     Config config = load_run({asked.model}, overrides);
-    const bool by_bytes = is_trained_on_bytes(config.data);
+    const bool by_bytes = reads_text(config) && config.data.tokenizer.empty();
     if (asked.path.empty() && asked.source.empty()) {
         const bool has_data = config.data.is_task() || !config.data.path.empty() || !config.data.mixture.empty();
         if (has_data) return config;
@@ -61,18 +75,9 @@ Config config_for(const EvalData& asked) {
     }
     const DataSource source = asked.source.empty() ? source_by_name(asked.path, config) : source_named(asked.source);
     config.data.tokenizer = tokenizer_of(asked, config);
+    check_asked(asked, config, source, by_bytes);
     Config other = evaluation_config(config, asked.path, source);
     if (asked.stride > 0) other.data.validation_stride = asked.stride;
-    if (!other.data.is_task() && asked.path.empty()) {
-        throw DataError(fmt::format("--source {}: reads files; say which with --data", asked.source));
-    }
-    const bool needs_text = !other.data.is_task() && source != DataSource::tokens;
-    if (needs_text && other.data.tokenizer.empty() && !by_bytes) {
-        throw DataError(
-            fmt::format("--data {}: this model was not trained on bytes and has no tokenizer.json beside it; "
-                        "give one with --tokenizer",
-                        asked.path));
-    }
     return other;
 }
 

@@ -94,7 +94,11 @@ std::vector<std::int32_t> eos_tokens(const Tokenizer* tokenizer, const std::stri
     return tokens_of(tokenizer, nullptr, &text, "--eos");
 }
 
-bool reads_text(const Config& config) { return config.data.source == DataSource::text && !config.data.path.empty(); }
+bool reads_text(const Config& config) {
+    const DataConfig& data = config.data;
+    const bool given = !data.path.empty() || !data.mixture.empty();
+    return given && !data.is_task() && data.source != DataSource::tokens;
+}
 
 void require_text_model(const Tokenizer* tokenizer, std::string_view option) {
     if (tokenizer != nullptr) return;

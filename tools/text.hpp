@@ -25,7 +25,7 @@ std::vector<std::int32_t> tokens_of(const Tokenizer* tokenizer, const std::strin
 /// The ids of --eos: numbers such as 5,17, or the name of one token.
 std::vector<std::int32_t> eos_tokens(const Tokenizer* tokenizer, const std::string& text);
 
-/// True for models trained on a text, as opposed to a built-in task.
+/// True for models trained on text (of text files, JSONL or chats), as opposed to token files and built-in tasks.
 bool reads_text(const Config& config);
 
 /// Throws DataError when `option` gives text to a model whose tokens are plain numbers.

@@ -138,7 +138,7 @@ TEST_CASE("train learns from chats, token files and mixtures, and eval judges wh
     CHECK(strided.at("targets") == 196 * 16);
     const json shorter =
         json::parse(call({"eval", folder.file("run"), "--data", other, "--json", "--sequence-length", "8"}).out);
-    CHECK(shorter.at("targets") == 98 * 8);
+    CHECK(shorter.at("targets") == 99 * 8);
     std::string tokens;
     for (const char c : text.substr(0, 800)) tokens += std::string(1, c) + '\0';
     const json from_file =
@@ -167,8 +167,9 @@ TEST_CASE("eval of a task has its accuracy; what cannot be evaluated is refused"
                contains("this model was not trained on bytes and has no tokenizer.json beside it"));
     CHECK_THAT(error({"eval", hf, "--source", "text"}, 1),
                contains("--source text: reads files; say which with --data"));
+    CHECK_THAT(error({"eval", hf, "--source", "repeat", "--data", text}, 1), contains("makes its rows itself"));
     CHECK_THAT(error({"eval", hf, "--source", "txt"}, 1), contains("data.source: found the string \"txt\""));
-    CHECK_THAT(error({"eval", hf, "--data", text, "--ids", "x.npy"}, 2), contains("--ids excludes --data"));
+    CHECK_THAT(error({"eval", hf, "--data", text, "--ids", "x.npy"}, 2), contains("--data excludes --ids"));
     CHECK_THAT(error({"eval", hf, "--logits", "x.npy"}, 2), contains("--logits requires --ids"));
     CHECK_THAT(error({"eval", hf, "--data", "no.bin"}, 1), contains("no.bin: no such file (data.validation_path"));
 }
