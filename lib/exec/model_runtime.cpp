@@ -72,10 +72,6 @@ std::int64_t ModelRuntime::parameter_count() {
     return count;
 }
 
-std::size_t ModelRuntime::memory_bytes() const {
-    return arena_.bytes(Region::parameters) + arena_.bytes(Region::state) + arena_.bytes(Region::scratch);
-}
-
 void ModelRuntime::initialize(std::uint64_t seed) {
     Executor& executor = executors_.front();
     std::uint64_t parameter = 0;

@@ -28,8 +28,6 @@ class ModelRuntime {
     std::vector<NamedTensor> gradients();
     std::vector<NamedTensor> moments();
     std::int64_t parameter_count();
-    /// Of all regions: parameters and packed copies, state, and the scratch of the largest plan.
-    std::size_t memory_bytes() const;
 
     /// Draws every parameter from its initializer: stream i of the seed is parameter i, whatever the thread count.
     void initialize(std::uint64_t seed);

@@ -1,9 +1,11 @@
 #include "train/trainer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <numbers>
+#include <numeric>
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
@@ -19,7 +21,7 @@
 namespace causeway::train {
 namespace {
 
-std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOptions& options) {
+std::vector<ExecutionPlan> make_plans(const Config& config, const TrainerOptions& options) {
     std::vector<Mode> modes{Mode::train, Mode::eval};
     if (config.data.is_task()) modes.push_back(Mode::logits);
     SharedLayout shared;
@@ -32,8 +34,16 @@ std::unique_ptr<ModelRuntime> make_runtime(const Config& config, const TrainerOp
         plans.push_back(compile(config, compiled, shared));
     }
     if (options.companions) std::ranges::move(options.companions(shared), std::back_inserter(plans));
-    const std::size_t limit = config.runtime.memory_limit_bytes();
-    return std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads), limit);
+    return plans;
+}
+
+/// Of the memory they share: of each region the largest.
+std::size_t bytes_of(const std::vector<ExecutionPlan>& plans) {
+    std::array<std::int64_t, region_count> largest{};
+    for (const ExecutionPlan& plan : plans) {
+        for (std::size_t r = 0; r < region_count; ++r) largest[r] = std::max(largest[r], plan.memory.region_bytes[r]);
+    }
+    return static_cast<std::size_t>(std::accumulate(largest.begin(), largest.end(), std::int64_t{0}));
 }
 
 /// Scored positions whose target has the largest logit; the lowest id wins among equals.
@@ -67,7 +77,10 @@ Trainer::Trainer(const Config& config, TrainerOptions options)
       steps_per_epoch_(config.train.steps_per_epoch > 0 ? config.train.steps_per_epoch : windows_.per_epoch()),
       step_limit_(train::step_limit(config.train, windows_, steps_per_epoch_)),
       guards_(config.train) {
-    runtime_ = make_runtime(config, options);
+    std::vector<ExecutionPlan> plans = make_plans(config, options);
+    memory_bytes_ = bytes_of(plans);
+    runtime_ = std::make_unique<ModelRuntime>(std::move(plans), static_cast<int>(config.runtime.threads),
+                                              config.runtime.memory_limit_bytes());
     train_.emplace(runtime_->executor("train"));
     eval_.emplace(runtime_->executor("eval"));
     if (config.data.is_task()) logits_ = &runtime_->executor("logits");
@@ -248,7 +261,6 @@ std::vector<NamedTensor> Trainer::parameters() { return runtime_->parameters(); 
 std::vector<NamedTensor> Trainer::gradients() { return runtime_->gradients(); }
 std::vector<NamedTensor> Trainer::moments() { return runtime_->moments(); }
 void Trainer::refresh() { runtime_->refresh(); }
-std::size_t Trainer::memory_bytes() const { return runtime_->memory_bytes(); }
 std::int64_t Trainer::parameter_count() { return runtime_->parameter_count(); }
 int Trainer::threads() const { return runtime_->pool().threads(); }
 const ExecutionPlan& Trainer::plan(std::string_view mode) const { return runtime_->plan(mode); }

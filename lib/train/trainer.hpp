@@ -181,7 +181,7 @@ class Trainer {
 
     std::int64_t parameter_count();
     /// Of all its plans, companions included.
-    std::size_t memory_bytes() const;
+    std::size_t memory_bytes() const { return memory_bytes_; }
     int threads() const;
     /// The plan of mode "train", "eval" or "logits". Throws GraphError when there is none.
     const ExecutionPlan& plan(std::string_view mode) const;
@@ -222,6 +222,7 @@ class Trainer {
     Config config_;
     DataSources data_;
     std::unique_ptr<ModelRuntime> runtime_;
+    std::size_t memory_bytes_ = 0;
     std::optional<Feed> train_, eval_;
     std::vector<std::int32_t> tokens_, targets_;     ///< the current batch (B,T)
     std::int64_t valid_targets_ = 0;                 ///< of it

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -51,7 +52,7 @@ TEST_CASE("training leaves a report, its samples and TensorBoard's events, and t
 
     const std::string page = content_of(with + "/report.html");
     CHECK(page.find("class=\"state done\"") != std::string::npos);
-    CHECK(page.find("all of 5 steps") != std::string::npos);
+    CHECK(page.find("train.max_steps after 5 steps") != std::string::npos);
     CHECK(page.find("step 4") != std::string::npos);
     CHECK(json::parse(content_of(with + "/run.json")).at("sessions").at(0).at("state") == "done");
 
@@ -62,6 +63,32 @@ TEST_CASE("training leaves a report, its samples and TensorBoard's events, and t
     CHECK(event_files(with) == 1);
     CHECK(lines_of(content_of(with + "/samples.jsonl")).size() == 2);
     CHECK(json::parse(content_of(with + "/run.json")).at("sessions").size() == 1);
+}
+
+TEST_CASE("a run that is resumed has the samples of one that was not interrupted, and tells its sessions") {
+    const TemporaryFolder folder;
+    const std::string whole = folder.file("whole"), halves = folder.file("halves");
+    const auto with = [](const std::string& steps) {
+        return std::vector<std::string>{"--set", "train.sample_every=3",    "--set", "train.sample_tokens=5",
+                                        "--set", "train.tensorboard=true",  "--set", "train.lr_schedule=constant",
+                                        "--set", "train.max_steps=" + steps};
+    };
+    REQUIRE(call(training(folder, whole, with("12"))).code == 0);
+    REQUIRE(call(training(folder, halves, with("7"))).code == 0);
+    // What a process that was killed had written beyond its checkpoint.
+    std::ofstream(halves + "/samples.jsonl", std::ios::app) << "{\"step\":9,\"text\":\"lost\"}\n{\"step\":";
+    REQUIRE(call({"train", "--resume", halves, "--set", "train.max_steps=12", "--quiet"}).code == 0);
+    CHECK(content_of(halves + "/samples.jsonl") == content_of(whole + "/samples.jsonl"));
+    CHECK(lines_of(content_of(whole + "/samples.jsonl")).size() == 4);
+    CHECK(event_files(halves) == 2);
+
+    const json sessions = json::parse(content_of(halves + "/run.json")).at("sessions");
+    REQUIRE(sessions.size() == 2);
+    CHECK(sessions[0].at("ended_by") == "train.max_steps after 7 steps");
+    CHECK(sessions[1].at("first_step") == 8);
+    const std::string page = content_of(halves + "/report.html");
+    CHECK(page.find("<h2>Sessions</h2>") != std::string::npos);
+    CHECK(page.find("train.max_steps after 12 steps") != std::string::npos);
 }
 
 TEST_CASE("causeway report makes the page of any run, or tells its figures") {
