@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/format.hpp"
 #include "families.hpp"
 #include "io/tokenizer/tokenizer.hpp"
 #include "support/bench.hpp"
