@@ -136,9 +136,10 @@ TEST_CASE("generate and inspect read text by the run's tokenizer") {
 
     // one that cannot be read is in the way of text only
     folder.write("run/tokenizer.json", R"({"model": {"type": "Unigram"}})");
-    const Outcome text = call({"generate", run, "--prompt", "a"}), numbers = call({"generate", run, "--ids", "5,6"});
-    CHECK(text.code == 1);
-    CHECK_THAT(text.err, contains("tokenizer.json: model.type: the model \"Unigram\" is not supported"));
+    const Outcome prompted = call({"generate", run, "--prompt", "a"}),
+                  numbers = call({"generate", run, "--ids", "5,6"});
+    CHECK(prompted.code == 1);
+    CHECK_THAT(prompted.err, contains("tokenizer.json: model.type: the model \"Unigram\" is not supported"));
     CHECK(numbers.code == 0);
     CHECK_THAT(numbers.err, contains("warning: "));
     CHECK_THAT(numbers.err, contains("tokens are numbers"));
