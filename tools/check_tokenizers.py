@@ -5,7 +5,7 @@ those given, and what `causeway tokenizer train` learns from a text. Prints each
 usage: tools/check_tokenizers.py [--causeway build/release/bin/causeway] [--seed N] [--text FILE] [TOKENIZER...]
 
 Random strings hold what tokenizers stumble over, and characters of all of Unicode 9: `tokenizers` normalises by tables
-of that age, in which marks that came later are not put in order. FILE is learned from: build/data/kjv.txt.
+of that age, which leave what came later as it is. FILE is learned from: build/data/kjv.txt.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ def random_text(rng):
             return rng.choice(PIECES)
         if kind < 0.9:
             return chr(rng.randrange(0x20, 0x250))
-        return chr(rng.choice([rng.randrange(0x370, 0x600), rng.randrange(0x3040, 0xA000), rng.randrange(0x1F300, 0x1F600)]))
+        return chr(rng.choice([rng.randrange(0x370, 0x600), rng.randrange(0x3041, 0x3097), rng.randrange(0x4E00, 0x9F00), rng.randrange(0x1F300, 0x1F600)]))
     return "".join(piece() for _ in range(rng.randrange(1, 40)))
 
 

@@ -27,8 +27,8 @@ struct RunFolder {
 /// Makes a folder, and those it is in, unless it is there. Throws IoError.
 void make_folder(const std::string& folder);
 
-/// Writes config.json (resolved) and model.safetensors, each atomically, and copies the tokenizer of data.tokenizer; the
-/// folder is made if need be. Throws IoError.
+/// Writes config.json (resolved) and model.safetensors, each atomically, and copies the tokenizer of data.tokenizer;
+/// the folder is made if need be. Throws IoError.
 void save_run(const RunFolder& run, const Config& config, std::span<const NamedTensor> parameters);
 
 /// Copies a tokenizer.json (or that of a folder), and the tokenizer_config.json beside it, to the run's folder. Does
