@@ -45,8 +45,8 @@ void check_inputs(const RunFolder& run, const Config& config) {
     for (const std::string& input : data_files(config.data)) {
         for (const std::string& output : files_of(run)) {
             if (!lead_to_same_file(input, output)) continue;
-            throw IoError(fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out",
-                                      input));
+            throw IoError(
+                fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out", input));
         }
     }
 }
