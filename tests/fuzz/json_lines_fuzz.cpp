@@ -1,5 +1,5 @@
-// libFuzzer target: whatever a line is, the readers of texts and conversations take it or refuse it with a DataError, and
-// so does each chat format; what a format scores lies inside what it writes.
+// libFuzzer target: whatever a line is, the readers of texts and conversations take it or refuse it with a DataError,
+// and so does each chat format; what a format scores lies inside what it writes.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
