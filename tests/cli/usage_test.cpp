@@ -6,8 +6,9 @@
 
 namespace {
 
-const std::vector<std::string> subcommands{"train", "data",  "generate", "inspect", "eval",   "import", "export",
-                                           "plan",  "trace", "check",    "info",    "schema", "version"};
+const std::vector<std::string> subcommands{"train",  "data",   "generate", "inspect",   "report", "eval",
+                                           "import", "export", "tokenize", "tokenizer", "plan",   "trace",
+                                           "check",  "info",   "schema",   "version"};
 
 /// One complete line that names the command.
 void check_complaint(const Outcome& outcome, int code, const std::string& line) {
@@ -39,9 +40,10 @@ TEST_CASE("The version is that of the project") {
 
 TEST_CASE("B70: a command line that cannot be understood is one line and exit code 2") {
     check_complaint(call({}), 2, "causeway: a subcommand is missing; `causeway --help` lists them");
-    check_complaint(call({"trian"}), 2,
-                    "causeway: \"trian\" is no subcommand, did you mean \"train\"?; there are: train, data, generate, "
-                    "inspect, report, eval, import, export, tokenize, tokenizer, plan, trace, check, info, schema, version");
+    check_complaint(
+        call({"trian"}), 2,
+        "causeway: \"trian\" is no subcommand, did you mean \"train\"?; there are: train, data, generate, "
+        "inspect, report, eval, import, export, tokenize, tokenizer, plan, trace, check, info, schema, version");
     check_complaint(
         call({"frobnicate"}), 2,
         "causeway: \"frobnicate\" is no subcommand; there are: train, data, generate, inspect, report, eval, import, "
