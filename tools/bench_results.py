@@ -17,7 +17,7 @@ import statistics
 import sys
 
 # In the order of the page.
-FAMILIES = ["softmax", "gemm", "gemm_odd", "attention", "head", "layers", "optimizer", "stream", "train", "decode",
+FAMILIES = ["softmax", "gemm", "gemm_odd", "attention", "head", "layers", "optimizer", "stream", "tokenize", "train", "decode",
             "attention_growth", "train_growth"]
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 COLUMNS = [("GFLOP/s", "GFLOP/s"), ("%peak", "% of peak"), ("GB/s", "GB/s"), ("%stream", "% of stream"),

@@ -147,7 +147,7 @@ TEST_CASE("train learns from chats, token files and mixtures, and eval judges wh
     CHECK(from_file.at("bytes").is_null());
 }
 
-TEST_CASE("eval of a task has its accuracy; what cannot be evaluated is refused") {
+TEST_CASE("eval of a task has its accuracy, what cannot be evaluated is refused") {
     const TemporaryFolder folder;
     REQUIRE(call(tiny_training(folder.file("task"))).code == 0);
     const Outcome task = call({"eval", folder.file("task")});

@@ -30,7 +30,7 @@ std::vector<json> metrics_of(const std::string& run) {
 
 /// Without what depends on the clock, and what an interruption may leave out.
 json comparable(json line, bool whole) {
-    for (const char* key : {"tokens_per_second", "elapsed_s"}) line.erase(key);
+    for (const char* key : {"tokens_per_second", "elapsed_s", "ended_by"}) line.erase(key);
     if (whole) return line;
     std::vector<std::string> validation;
     for (const auto& [key, value] : line.items()) {

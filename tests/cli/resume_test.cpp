@@ -184,7 +184,8 @@ TEST_CASE("B63: a full disk ends a run with an error, and the checkpoint before 
         return;
     }
     const std::string run = disk + "/run";
-    const Outcome full = call({"train", config, "--out", run, "--quiet", "--set", "train.keep_checkpoints=100"});
+    const Outcome full = call({"train", config, "--out", run, "--quiet", "--set", "train.keep_checkpoints=100", "--set",
+                               "train.report=false"});
     CHECK(full.code == 1);
     CHECK_THAT(full.err, contains(" is not saved: ") && contains("No space left on device") &&
                              contains("--resume " + run + " goes on from it"));
@@ -216,7 +217,7 @@ TEST_CASE("B63: a checkpoint that may not grow ends a run with an error and leav
         const rlimit limit{8000, 8000};
         setrlimit(RLIMIT_FSIZE, &limit);
     };
-    std::vector<std::string> arguments = tiny_training(run);
+    std::vector<std::string> arguments = tiny_training(run, {"--set", "train.report=false"});
     const Outcome outcome = run_causeway({arguments, Stdout::pipe, {}, {}, limit_files});
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err, contains("step 12 is not saved: ") && contains("File too large") &&
@@ -250,7 +251,7 @@ TEST_CASE("a limit of memory is an error before anything is touched, and nothing
     CHECK(lines_of(content_of(run + "/metrics.jsonl")).size() == 2);
 }
 
-TEST_CASE("a text that shrinks under a run ends it with an error, saved; whole again, it goes on") {
+TEST_CASE("a text that shrinks under a run ends it with an error, saved, whole again, it goes on") {
     const TemporaryFolder folder = folder_in_memory();
     const std::string config = resumable_config(folder), text = folder.file("text.txt"), run = folder.file("run");
     const std::string whole = content_of(text), straight = folder.file("straight");

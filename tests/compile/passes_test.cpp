@@ -228,7 +228,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("B36 the scope of weight decay says which parameters decay; a tied head counts as an embedding") {
+TEST_CASE("B36 the scope of weight decay says which parameters decay, a tied head counts as an embedding") {
     Config config = gpt2();
     const auto matrices = decaying(config, DecayScope::matrices, ops::adamw());
     const auto linear = decaying(config, DecayScope::linear, ops::adamw());

@@ -207,7 +207,7 @@ TEST_CASE("tokens are kept no wider than the vocabulary needs") {
     CHECK(all_of(store) == std::vector<std::int32_t>{0, 255, 256, 65'535, 65'536, 99'999});
 }
 
-TEST_CASE("the bytes of targets are those of their text; special tokens and ignored ones have none") {
+TEST_CASE("the bytes of targets are those of their text, special tokens and ignored ones have none") {
     const TokenBytes bytes(*small_tokenizer());
     CHECK(bytes.count(std::vector<std::int32_t>{'a', two_newlines, assistant, im_end, ignore_index, 5000}) ==
           1 + 2 + 10);

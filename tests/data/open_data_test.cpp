@@ -146,7 +146,7 @@ TEST_CASE("a text with a tokenizer is encoded as it is opened") {
                          "model.vocab_size: found 264, expected at least 265, the number of tokens of small");
 }
 
-TEST_CASE("B58 token files: shards in order, mapped; a token outside the vocabulary when it is met") {
+TEST_CASE("B58 token files: shards in order, mapped, a token outside the vocabulary when it is met") {
     const TemporaryFolder folder;
     folder.write("s/train_1.bin", uint16_bytes(0, 100));
     folder.write("s/train_2.bin", uint16_bytes(100, 100));
@@ -312,4 +312,30 @@ TEST_CASE("the files that a config's data are read from") {
     data.mixture = {{"no/such", 1}};
     CHECK(data_files(data).size() == 2);
     CHECK(data_files(DataConfig{}).empty());
+}
+
+TEST_CASE("a mapped file that becomes shorter is noticed, alone, among several and in a mixture") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("texts"));
+    const auto write_all = [&] {
+        for (const char* name : {"texts/a", "texts/b", "other"}) folder.write(name, std::string(100, 'x'));
+        folder.write("tokens.bin", uint16_bytes(0, 100));
+    };
+    write_all();
+    Config mixture = text_config("");
+    mixture.data.path.clear();
+    mixture.data.validation_stride = 0;
+    mixture.data.mixture = {{folder.file("other"), 1.0}, {folder.file("texts"), 2.0}};
+    Config tokens = text_config(folder.file("tokens.bin"));
+    tokens.data.source = DataSource::tokens;
+    for (const auto& [config, file] : {std::pair{text_config(folder.file("texts")), "texts/b"},
+                                       std::pair{mixture, "texts/a"}, std::pair{tokens, "tokens.bin"}}) {
+        write_all();
+        const DataSources data = open_data(config);
+        data.train->check_files();
+        data.validation->check_files();
+        std::filesystem::resize_file(folder.file(file), 50);
+        CHECK_THROWS_MESSAGE(data.train->check_files(), IoError, "has become shorter while it was being read");
+        CHECK_THROWS_MESSAGE(data.validation->check_files(), IoError, file);
+    }
 }

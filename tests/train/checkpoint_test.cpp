@@ -1,6 +1,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -312,8 +313,9 @@ TEST_CASE("a resumed run may change what does not make it another run, and says 
     CHECK_THAT(notes,
                contains("data.path \"" + text + "\" -> ") &&
                    contains("train.max_steps 20 -> 40: where the run ends; the learning rates of the schedule") &&
-                   contains("runtime.threads 0 -> 3\n") && contains("train.log_every 10 -> 3\n") &&
-                   contains("kernels of reference, so far "));
+                   contains("runtime.threads 0 -> 3\n") && contains("train.log_every 10 -> 3\n"));
+    // Where the environment forces one instruction set, both runs have it.
+    if (std::getenv("CAUSEWAY_ISA") == nullptr) CHECK_THAT(notes, contains("kernels of reference, so far "));
     for (const char* change : {"train.batch_size=4", "train.seed=12", "train.learning_rate=0.02", "model.resid_pdrop=0",
                                "data.sampling=random", "train.gradient_accumulation_steps=1"}) {
         Trainer other(everything(text, {change}));
