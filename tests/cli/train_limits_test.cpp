@@ -63,7 +63,7 @@ TEST_CASE("Steps that are left out are warned of, shown and recorded, and too ma
     const Outcome outcome =
         call(tiny_training(run, {"--set", "train.learning_rate=1000", "--set", "train.optimizer=sgd", "--set",
                                  "train.max_grad_norm=0", "--set", "train.on_non_finite=skip", "--set",
-                                 "train.eval_every=0", "--set", "train.max_steps=300", "--set", "train.log_every=1"}));
+                                 "train.max_steps=300", "--set", "train.log_every=1", "--set", "train.eval_every=0"}));
     INFO(outcome.out << outcome.err);
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err, contains("the step was left out") && contains("10 steps in a row"));
