@@ -10,6 +10,7 @@
 #include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
+#include "data/accuracy.hpp"
 #include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"
 #include "io/checkpoint/load.hpp"
@@ -44,20 +45,6 @@ std::size_t bytes_of(const std::vector<ExecutionPlan>& plans) {
         for (std::size_t r = 0; r < region_count; ++r) largest[r] = std::max(largest[r], plan.memory.region_bytes[r]);
     }
     return static_cast<std::size_t>(std::accumulate(largest.begin(), largest.end(), std::int64_t{0}));
-}
-
-/// Scored positions whose target has the largest logit; the lowest id wins among equals.
-template <class T>
-std::int64_t hits(std::span<const T> logits, std::span<const std::int32_t> targets) {
-    const std::size_t vocab = logits.size() / targets.size();
-    std::int64_t count = 0;
-    for (std::size_t r = 0; r < targets.size(); ++r) {
-        if (!is_scored(targets[r])) continue;
-        const auto row = logits.subspan(r * vocab, vocab);
-        const auto best = std::max_element(row.begin(), row.end()) - row.begin();
-        if (best == targets[r]) ++count;
-    }
-    return count;
 }
 
 }  // namespace
@@ -200,7 +187,7 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
     Evaluation result;
     double loss = 0;
     std::int64_t right = 0;
-    std::optional<std::int64_t> bytes = tokens_are_bytes() ? std::optional<std::int64_t>(0) : std::nullopt;
+    std::int64_t bytes = 0;
     eval_->executor->run(Phase::pack, {});
     if (logits_ != nullptr) logits_->run(Phase::pack, {});
     for (std::int64_t batch = 0; batch < data_.validation->batches_per_epoch(); ++batch) {
@@ -211,27 +198,24 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
         if (!std::isfinite(eval_->loss[0])) throw_bad_validation(rows);
         loss += eval_->loss[0];
         result.valid_tokens += valid_targets_;
-        if (bytes) *bytes += valid_targets_;
+        if (data_.bytes != nullptr) bytes += data_.bytes->count(targets_);
         if (logits_ != nullptr) right += count_hits();
     }
     const double valid = static_cast<double>(std::max<std::int64_t>(result.valid_tokens, 1));
     result.loss = loss / valid;
     if (logits_ != nullptr) result.accuracy = static_cast<double>(right) / valid;
-    if (bytes && *bytes > 0) result.bits_per_byte = loss / (std::numbers::ln2 * static_cast<double>(*bytes));
+    if (bytes > 0) result.bits_per_byte = loss / (std::numbers::ln2 * static_cast<double>(bytes));
     result.seconds = watch.seconds();
     return result;
-}
-
-bool Trainer::tokens_are_bytes() const {
-    return config_.data.source == DataSource::text && config_.data.tokenizer.empty();
 }
 
 std::int64_t Trainer::count_hits() {
     const std::span<std::int32_t> tokens = logits_->values<std::int32_t>("tokens");
     std::copy(tokens_.begin(), tokens_.end(), tokens.begin());
     logits_->run(Phase::step, {});
-    return logits_->plan().dtype == DType::f64 ? hits<double>(logits_->values<const double>("logits"), targets_)
-                                               : hits<float>(logits_->values<const float>("logits"), targets_);
+    return logits_->plan().dtype == DType::f64
+               ? causeway::count_hits<double>(logits_->values<const double>("logits"), targets_)
+               : causeway::count_hits<float>(logits_->values<const float>("logits"), targets_);
 }
 
 TrainerState Trainer::state() const {

@@ -206,7 +206,6 @@ class Trainer {
     void update(StepReport& report);
     void count_experts(StepReport& report);
     std::int64_t count_hits();
-    bool tokens_are_bytes() const;
     [[noreturn]] void throw_bad_validation(RowRange rows);
 
     // step_faults.cpp: what happens when a step goes wrong.
