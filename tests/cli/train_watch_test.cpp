@@ -156,6 +156,7 @@ TEST_CASE("A run that died before its first step may be started again, and what 
     folder.write("run/model.safetensors.tmp-" + std::to_string(gone) + "-0", "unfinished");
     CHECK(train(run, {}).code == 0);
     CHECK(std::filesystem::exists(run + "/model.safetensors"));
+    CHECK_FALSE(std::filesystem::exists(run + "/model.safetensors.tmp-" + std::to_string(gone) + "-0"));
 
     // A config that someone wrote by hand would be missed.
     const std::string mine = folder.write("mine/config.json", "{\"train\": {\"max_steps\": 5}}");
