@@ -42,9 +42,10 @@ TEST_CASE("B70: a command line that cannot be understood is one line and exit co
     check_complaint(call({"trian"}), 2,
                     "causeway: \"trian\" is no subcommand, did you mean \"train\"?; there are: train, generate, "
                     "inspect, eval, import, export, plan, trace, check, info, schema, version");
-    check_complaint(call({"frobnicate"}), 2,
-                    "causeway: \"frobnicate\" is no subcommand; there are: train, generate, inspect, report, eval, import, "
-                    "export, plan, trace, check, info, schema, version");
+    check_complaint(
+        call({"frobnicate"}), 2,
+        "causeway: \"frobnicate\" is no subcommand; there are: train, generate, inspect, report, eval, import, "
+        "export, plan, trace, check, info, schema, version");
     check_complaint(call({"--colour"}), 2, "causeway: unknown option --colour; see `causeway --help`");
     check_complaint(call({"plan", "a.json", "--jsno"}), 2,
                     "causeway plan: unknown option --jsno, did you mean --json?; see `causeway plan --help`");
