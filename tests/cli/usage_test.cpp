@@ -41,7 +41,7 @@ TEST_CASE("B70: a command line that cannot be understood is one line and exit co
     check_complaint(call({}), 2, "causeway: a subcommand is missing; `causeway --help` lists them");
     check_complaint(call({"trian"}), 2,
                     "causeway: \"trian\" is no subcommand, did you mean \"train\"?; there are: train, generate, "
-                    "inspect, eval, import, export, plan, trace, check, info, schema, version");
+                    "inspect, report, eval, import, export, plan, trace, check, info, schema, version");
     check_complaint(
         call({"frobnicate"}), 2,
         "causeway: \"frobnicate\" is no subcommand; there are: train, generate, inspect, report, eval, import, "
