@@ -29,7 +29,7 @@ class RunHistory {
     void read(const std::string& path);
 
     Curve loss, validation, accuracy, learning_rate, grad_norm, tokens_per_second, epoch_loss, aux_loss;
-    Curve bits_per_byte;  ///< of the validation
+    Curve bits_per_byte;                    ///< of the validation
     Curve least_load, most_load;            ///< shares of the least and the most used expert of any layer
     std::vector<std::vector<double>> load;  ///< (layers, experts) of the last step that has one
     StepList not_finite;                    ///< loss or gradient norm was no finite number
