@@ -1,19 +1,16 @@
 #pragma once
 
-// Products of a few rows with many: the shape of decoding, bound by reading B once.
+// Products of a few rows with many: the shape of decoding, bound by reading B once. One core reads B twice as fast in
+// the order in which it lies in memory as it reads four of its rows side by side (Zen 4: 29 and 15 GB/s). One row of A
+// takes the rows of B one after the other; where several rows of A need columns of C in blocks, those are fetched in
+// that order beforehand.
 
 #include "kernels/gemm/pack.hpp"
 
 namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
-/// Columns of C that are worked on at a time, a stream of B each: enough to hide the latency of sums, few enough for
-/// the prefetchers to follow (16 streams lose a tenth of the bandwidth).
-inline constexpr std::int64_t dot_cols = 4;
 /// Up to so many rows of A share one reading of B; beyond, panels are faster.
 inline constexpr std::int64_t max_dot_rows = 8;
-/// Rows of A in a block: with dot_cols columns as many sums as a vector has lanes.
-inline constexpr int dot_rows = static_cast<int>(lanes / dot_cols);
-
 /// Lane l of the result is the sum of the lanes of sum[l].
 inline Vec sums_of(Vec (&sum)[lanes]) {
     transpose(sum);
@@ -25,45 +22,24 @@ inline Vec sums_of(Vec (&sum)[lanes]) {
     return sum[0];
 }
 
-/// The rows of B under dot_cols columns of C; those that are not there are the last one again.
-struct DotStreams {
-    const float* at[dot_cols];
-
-    DotStreams(const float* b, std::int64_t ldb, std::int64_t first, std::int64_t cols) {
-#pragma GCC unroll 4
-        for (std::int64_t j = 0; j < dot_cols; ++j) at[j] = b + least(first + j, cols - 1) * ldb;
-    }
-};
-
-/// out[j] = sum over k of a[p] b[j * ldb + p] for j in [0, cols), cols <= lanes.
+/// out[j] = sum over p of a[p] b[j * ldb + p] for j in [0, cols), cols <= lanes.
 inline void dot_columns(const float* a, const float* b, std::int64_t ldb, std::int64_t cols, std::int64_t k,
                         float* out) {
     Vec sum[lanes];
-#pragma GCC unroll 4
-    for (std::int64_t first = 0; first < lanes; first += dot_cols) {
-        const DotStreams from(b, ldb, first, cols);
-        Vec even[dot_cols], odd[dot_cols];
-#pragma GCC unroll 4
-        for (std::int64_t j = 0; j < dot_cols; ++j) even[j] = odd[j] = Vec(0.0f);
+    for (std::int64_t j = 0; j < lanes; ++j) sum[j] = Vec(0.0f);
+    for (std::int64_t j = 0; j < cols; ++j) {
+        const float* row = b + j * ldb;
+        Vec even(0.0f), odd(0.0f);
         std::int64_t p = 0;
         for (; p + 2 * lanes <= k; p += 2 * lanes) {
-            const Vec x = load(a + p), y = load(a + p + lanes);
-#pragma GCC unroll 4
-            for (std::int64_t j = 0; j < dot_cols; ++j) {
-                even[j] = xsimd::fma(x, load(from.at[j] + p), even[j]);
-                odd[j] = xsimd::fma(y, load(from.at[j] + p + lanes), odd[j]);
-            }
+            even = xsimd::fma(load(a + p), load(row + p), even);
+            odd = xsimd::fma(load(a + p + lanes), load(row + p + lanes), odd);
         }
         for (; p < k; p += lanes) {
             const std::int64_t n = least(lanes, k - p);
-            const Vec x = load_partial(a + p, n);
-#pragma GCC unroll 4
-            for (std::int64_t j = 0; j < dot_cols; ++j) {
-                even[j] = xsimd::fma(x, load_partial(from.at[j] + p, n), even[j]);
-            }
+            even = xsimd::fma(load_partial(a + p, n), load_partial(row + p, n), even);
         }
-#pragma GCC unroll 4
-        for (std::int64_t j = 0; j < dot_cols; ++j) sum[first + j] = even[j] + odd[j];
+        sum[j] = even + odd;
     }
     store_partial(out, sums_of(sum), cols);
 }
@@ -75,63 +51,80 @@ inline __attribute__((always_inline)) Vec load_once(const float* from) {
     return x;
 }
 
-/// out[i * dot_cols + j] = sum over p of a[i * lda + p] b[j * ldb + p] for i < R and j < cols <= dot_cols. The order of
-/// each sum does not depend on R. With `prefetch`, the rows of B after these are asked for: the products of several
-/// rows leave too few loads of B under way.
-template <int R>
-inline void dot_block(const float* a, std::int64_t lda, const float* b, std::int64_t ldb, std::int64_t cols,
-                      std::int64_t k, bool prefetch, float* out) {
-    static_assert(R <= dot_rows);
-    const DotStreams from(b, ldb, 0, cols);
-    const std::int64_t ahead = prefetch ? dot_cols * ldb : 0;
-    Vec sum[lanes];
+/// A block of R rows of A and C columns of C, at most a sum for each lane of a vector.
+template <int R, int C>
+struct DotBlock {
+    static_assert(R * C <= lanes);
+
+    /// out[i * tile_cols + j] = sum over p of a[i * lda + p] b[j * ldb + p] for i < R and j < cols <= C. The order of
+    /// each sum depends on k alone. With `prefetch`, the rows of B after these are fetched, as they lie in memory.
+    static void multiply(const float* a, std::int64_t lda, const float* b, std::int64_t ldb, std::int64_t cols,
+                         std::int64_t k, bool prefetch, float* out) {
+        const float* row[C];  // those that are not there are the last one again
+        for (std::int64_t j = 0; j < C; ++j) row[j] = b + least(j, cols - 1) * ldb;
+        const float* next = prefetch ? b + C * ldb : b;
+        Vec sum[lanes];
 #pragma GCC unroll 16
-    for (std::int64_t l = 0; l < lanes; ++l) sum[l] = Vec(0.0f);
-    std::int64_t p = 0;
-    for (; p + lanes <= k; p += lanes) {
-        Vec y[dot_cols];
+        for (std::int64_t l = 0; l < lanes; ++l) sum[l] = Vec(0.0f);
+        std::int64_t p = 0;
+        for (; p + lanes <= k; p += lanes) {
+            Vec y[C];
 #pragma GCC unroll 4
-        for (std::int64_t j = 0; j < dot_cols; ++j) {
-            __builtin_prefetch(from.at[j] + p + ahead);
-            y[j] = load(from.at[j] + p);
-        }
+            for (std::int64_t j = 0; j < C; ++j) {
+                __builtin_prefetch(next + p * C + j * lanes, 0, 2);  // into L2: L1 holds A
+                y[j] = load(row[j] + p);
+            }
+#pragma GCC unroll 8
+            for (int i = 0; i < R; ++i) {
+                const Vec x = load_once(a + i * lda + p);
 #pragma GCC unroll 4
-        for (int i = 0; i < R; ++i) {
-            const Vec x = load_once(a + i * lda + p);
-#pragma GCC unroll 4
-            for (std::int64_t j = 0; j < dot_cols; ++j) {
-                sum[i * dot_cols + j] = xsimd::fma(x, y[j], sum[i * dot_cols + j]);
+                for (std::int64_t j = 0; j < C; ++j) sum[i * C + j] = xsimd::fma(x, y[j], sum[i * C + j]);
             }
         }
-    }
-    if (p < k) {
+        if (p < k) {
+#pragma GCC unroll 8
+            for (int i = 0; i < R; ++i) {
+                const Vec x = load_partial(a + i * lda + p, k - p);
 #pragma GCC unroll 4
-        for (int i = 0; i < R; ++i) {
-            const Vec x = load_partial(a + i * lda + p, k - p);
-#pragma GCC unroll 4
-            for (std::int64_t j = 0; j < dot_cols; ++j) {
-                sum[i * dot_cols + j] = xsimd::fma(x, load_partial(from.at[j] + p, k - p), sum[i * dot_cols + j]);
+                for (std::int64_t j = 0; j < C; ++j) {
+                    sum[i * C + j] = xsimd::fma(x, load_partial(row[j] + p, k - p), sum[i * C + j]);
+                }
             }
         }
+        alignas(64) float total[lanes];
+        store(total, sums_of(sum));
+        for (std::int64_t i = 0; i < R; ++i) {
+            for (std::int64_t j = 0; j < cols; ++j) out[i * tile_cols + j] = total[i * C + j];
+        }
     }
-    store(out, sums_of(sum));
+
+    /// The same with only `rows` rows of A, 1 <= rows <= R.
+    static void multiply(std::int64_t rows, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
+                         std::int64_t cols, std::int64_t k, bool prefetch, float* out) {
+        if constexpr (R > 1) {
+            if (rows < R) return DotBlock<R - 1, C>::multiply(rows, a, lda, b, ldb, cols, k, prefetch, out);
+        }
+        multiply(a, lda, b, ldb, cols, k, prefetch, out);
+    }
+};
+
+/// Columns [0, cols) of m <= max_dot_rows rows, C columns at a time and as many rows as sums then fit a vector.
+template <int C>
+inline void dot_rows(std::int64_t m, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
+                     std::int64_t cols, std::int64_t k, float* out) {
+    constexpr int block_rows = static_cast<int>(lanes / C);
+    for (std::int64_t j = 0; j < cols; j += C) {
+        for (std::int64_t r = 0; r < m; r += block_rows) {
+            DotBlock<block_rows, C>::multiply(least(block_rows, m - r), a + r * lda, lda, b + j * ldb, ldb,
+                                              least(C, cols - j), k, r == 0, out + r * tile_cols + j);
+        }
+    }
 }
 
-constexpr int least_rows(int rows) { return rows < dot_rows ? rows : dot_rows; }
-
-/// dot_block<rows>, 1 <= rows <= dot_rows.
-inline void dot_block(std::int64_t rows, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
-                      std::int64_t cols, std::int64_t k, bool prefetch, float* out) {
-    switch (rows) {
-        case 1:
-            return dot_block<1>(a, lda, b, ldb, cols, k, prefetch, out);
-        case 2:
-            return dot_block<least_rows(2)>(a, lda, b, ldb, cols, k, prefetch, out);
-        case 3:
-            return dot_block<least_rows(3)>(a, lda, b, ldb, cols, k, prefetch, out);
-        default:
-            return dot_block<dot_rows>(a, lda, b, ldb, cols, k, prefetch, out);
-    }
+/// True when few columns at a time are faster, as more rows then share a reading of B: while those rows stay in L1.
+inline bool takes_two_columns(std::int64_t m, std::int64_t k) {
+    constexpr std::int64_t most_elements = 6144;  // 24 KiB of 32
+    return m > lanes / 4 && least(m, lanes / 2) * k <= most_elements;
 }
 
 }  // namespace causeway::kernels::CAUSEWAY_KERNEL_ISA

@@ -292,32 +292,15 @@ void multiply_row(const GemmArgs<float>& args, std::int64_t tile_begin, std::int
     }
 }
 
-/// Columns [col, col + cols) of all rows, tile_cols apart in `out`.
-void dot_rows_of_panel(const GemmArgs<float>& args, std::int64_t col, std::int64_t cols, float* out) {
-    alignas(64) float block[lanes];
-    for (std::int64_t j = 0; j < cols; j += dot_cols) {
-        const std::int64_t block_cols = least(dot_cols, cols - j);
-        for (std::int64_t r = 0; r < args.m; r += dot_rows) {
-            const std::int64_t rows = least(dot_rows, args.m - r);
-            dot_block(rows, args.a + r * args.lda, args.lda, args.b + (col + j) * args.ldb, args.ldb, block_cols,
-                      args.k, r == 0, block);
-            for (std::int64_t i = 0; i < rows; ++i) {
-                for (std::int64_t c = 0; c < block_cols; ++c) {
-                    out[(r + i) * tile_cols + j + c] = block[i * dot_cols + c];
-                }
-            }
-        }
-    }
-}
-
 /// The same for a few rows: each row of B comes from memory once and is used by all of A.
 void multiply_few_rows(const GemmArgs<float>& args, std::int64_t tile_begin, std::int64_t tile_end) {
     alignas(64) float waiting[max_dot_rows * tile_cols];
+    const auto dot = takes_two_columns(args.m, args.k) ? dot_rows<2> : dot_rows<4>;
     const GemmTiling tiles = tiling(GemmForm::nt, args.m, args.n, args.k);
     const std::int64_t end = least(args.n, tile_end * tiles.cols);
     for (std::int64_t col = tile_begin * tiles.cols; col < end; col += tile_cols) {
         const std::int64_t cols = least(tile_cols, end - col);
-        dot_rows_of_panel(args, col, cols, waiting);
+        dot(args.m, args.a, args.lda, args.b + col * args.ldb, args.ldb, cols, args.k, waiting);
         finish(args, {waiting, 0, args.m, col, cols, false});
     }
 }
