@@ -1,7 +1,6 @@
 #include "eval_data.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -17,14 +16,6 @@
 
 namespace causeway::cli {
 namespace {
-
-/// The tokenizer that belongs to the model: the copy in its folder, or what its config names.
-std::string tokenizer_of(const EvalData& asked, const Config& config) {
-    if (!asked.tokenizer.empty()) return asked.tokenizer;
-    std::error_code ignored;
-    const std::string own = RunFolder{asked.model}.tokenizer();
-    return std::filesystem::exists(own, ignored) ? own : config.data.tokenizer;
-}
 
 /// Where nobody says, the name of the path does.
 DataSource source_by_name(const std::string& path, const Config& config) {
@@ -67,6 +58,12 @@ Config config_for(const EvalData& asked) {
     if (asked.stride > 0) overrides.push_back(fmt::format("data.validation_stride={}", asked.stride));
     Config config = load_run({asked.model}, overrides);
     const bool by_bytes = reads_text(config) && config.data.tokenizer.empty();
+    const std::string own = find_tokenizer({asked.model}, config);
+    if (!asked.tokenizer.empty()) {
+        config.data.tokenizer = asked.tokenizer;
+    } else if (!own.empty()) {
+        config.data.tokenizer = own;
+    }
     if (asked.path.empty() && asked.source.empty()) {
         const bool has_data = config.data.is_task() || !config.data.path.empty() || !config.data.mixture.empty();
         if (has_data) return config;
@@ -74,7 +71,6 @@ Config config_for(const EvalData& asked) {
             fmt::format("{}: says nothing of the data it was validated on; give some with --data", asked.model));
     }
     const DataSource source = asked.source.empty() ? source_by_name(asked.path, config) : source_named(asked.source);
-    config.data.tokenizer = tokenizer_of(asked, config);
     check_asked(asked, config, source, by_bytes);
     Config other = evaluation_config(config, asked.path, source);
     if (asked.stride > 0) other.data.validation_stride = asked.stride;

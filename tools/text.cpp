@@ -60,12 +60,8 @@ std::vector<std::int32_t> parse_ids(std::string_view list, std::string_view what
 }  // namespace
 
 std::shared_ptr<const Tokenizer> text_tokenizer(const std::string& run, const Config& config) {
-    const std::string file = RunFolder{run}.tokenizer();
-    std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored)) {
-        const bool bytes = reads_text(config) && config.data.tokenizer.empty();
-        return bytes ? byte_tokenizer() : nullptr;
-    }
+    const std::string file = find_tokenizer({run}, config);
+    if (file.empty()) return reads_text(config) && config.data.tokenizer.empty() ? byte_tokenizer() : nullptr;
     auto tokenizer = open_tokenizer(file);
     if (tokenizer->vocab_size() > config.model.vocab_size) {
         throw DataError(fmt::format("{}: has {} tokens, the model's vocab_size is {}", file, tokenizer->vocab_size(),

@@ -13,6 +13,7 @@
 #include "io/data_files.hpp"
 #include "io/mapped_file.hpp"
 #include "io/temporary_name.hpp"
+#include "io/tokenizer/tokenizer_config.hpp"
 #include "train/run_checkpoints.hpp"
 
 namespace causeway::cli {
@@ -20,8 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::array<std::string, 6> files_of(const RunFolder& run) {
-    return {run.parameters(), run.metrics(), run.samples(), run.card(), run.report(), run.config()};
+std::array<std::string, 8> files_of(const RunFolder& run) {
+    return {run.parameters(),
+            run.metrics(),
+            run.samples(),
+            run.card(),
+            run.report(),
+            run.tokenizer(),
+            tokenizer_config_file(run.tokenizer()),
+            run.config()};
 }
 
 /// TensorBoard would show an older run's events as part of this one.
@@ -117,6 +125,9 @@ FolderLock empty_folder(const TrainFiles& files) {
     return lock;
 }
 
-void write_config(const RunFolder& run, const Config& config) { write_text_atomically(run.config(), to_json(config)); }
+void write_config(const RunFolder& run, const Config& config) {
+    copy_tokenizer(config.data.tokenizer, run);
+    write_text_atomically(run.config(), to_json(config));
+}
 
 }  // namespace causeway::cli

@@ -69,7 +69,9 @@ void Trainer::save_checkpoint(const std::string& folder) {
     if (impl_->best) checkpoints.evaluated(impl_->best->step, impl_->best->loss);
     if (impl_->last) checkpoints.evaluated(impl_->last->step, impl_->last->loss);
     make_folder(folder);
-    write_text_atomically(run.config(), to_json(impl_->trainer.config()));
+    const Config& config = impl_->trainer.config();
+    copy_tokenizer(config.data.tokenizer, run);
+    write_text_atomically(run.config(), to_json(config));
     checkpoints.save("");
 }
 

@@ -52,6 +52,16 @@ void copy_tokenizer(const std::string& path, const RunFolder& run) {
     if (std::filesystem::exists(settings, ignored)) copy_file(settings, tokenizer_config_file(run.tokenizer()));
 }
 
+std::string find_tokenizer(const RunFolder& run, const Config& config) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    if (fs::exists(run.tokenizer(), ignored)) return run.tokenizer();
+    const fs::path parent = fs::absolute(run.folder, ignored).lexically_normal().parent_path();
+    const RunFolder above{parent.parent_path().string()};
+    if (parent == above.checkpoints() && fs::exists(above.tokenizer(), ignored)) return above.tokenizer();
+    return !config.data.tokenizer.empty() && fs::exists(config.data.tokenizer, ignored) ? config.data.tokenizer : "";
+}
+
 Config load_run(const RunFolder& run, const std::vector<std::string>& overrides) {
     if (is_llmc_checkpoint(run.folder)) {
         return parse_config(to_json(LlmcCheckpoint(run.folder).config()), run.folder, overrides);

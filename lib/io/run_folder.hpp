@@ -35,6 +35,10 @@ void save_run(const RunFolder& run, const Config& config, std::span<const NamedT
 /// nothing for an empty path, and where the original is gone but the folder has a copy. Throws IoError.
 void copy_tokenizer(const std::string& path, const RunFolder& run);
 
+/// The tokenizer.json that belongs to a model: the copy in its folder (of a checkpoint's, that in the run's), or what
+/// data.tokenizer names. Empty when there is none, or none any more.
+std::string find_tokenizer(const RunFolder& run, const Config& config);
+
 /// The config of a run, of a folder from HuggingFace, whose config.json is the model's alone, or of llm.c's .bin file
 /// in place of a folder. Throws IoError when the folder or its config.json is missing (the message says what a run's
 /// folder holds), ConfigError for its content.

@@ -25,11 +25,13 @@ std::vector<std::int32_t> encoded(const std::string& text) {
 /// A run of a model of `vocab_size` tokens whose tokenizer is GPT-2's golden one.
 std::string run_with_tokenizer(const TemporaryFolder& folder, int vocab_size) {
     const std::string text = folder.write("text", std::string(2000, 'a')), run = folder.file("run");
+    const std::string tokenizer = folder.write("tokenizer.json", content_of(gpt2));
     const Outcome trained = call({"train", byte_config(folder.file("config.json"), text), "--out", run, "--set",
-                                  "train.max_steps=1", "--set", "model.vocab_size=" + std::to_string(vocab_size)});
+                                  "train.max_steps=1", "--set", "model.vocab_size=" + std::to_string(vocab_size),
+                                  "--set", "data.tokenizer=" + tokenizer, "--set", "train.checkpoint_every=1"});
     INFO(trained.err);
     REQUIRE(trained.code == 0);
-    folder.write("run/tokenizer.json", content_of(gpt2));
+    std::filesystem::remove(tokenizer);  // the run has its own copy
     return run;
 }
 
