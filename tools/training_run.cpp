@@ -25,6 +25,7 @@ int TrainingRun::operator()() {
     train::RunResult result;
     try {
         result = parts_.trainer.run(hooks);
+        if (parts_.trainer.steps_done() > 0) save();
     } catch (const Error& error) {
         const double taken = watch.seconds();
         const std::string lost = save_after(error);
@@ -34,15 +35,12 @@ int TrainingRun::operator()() {
         if (lost.empty()) throw;
         throw IoError(lost);
     }
-    const double taken = watch.seconds();
-    const std::int64_t steps = parts_.trainer.steps_done();
-    if (steps > 0) {
-        save();
+    if (const std::int64_t steps = parts_.trainer.steps_done(); steps > 0) {
         say([&] { display_.finish(); });
         say([&] { print(summary_text(result, steps, parts_.folder.folder)); });
     }
     warn(parts_.records.end(result.stopped ? report::RunState::stopped : report::RunState::done, end_text(result)));
-    show_watched(taken);
+    show_watched(result.seconds);
     return outcome(result);
 }
 
