@@ -277,11 +277,14 @@ TEST_CASE("a checkpoint of another model is refused, and a newer format") {
     CHECK_THROWS_MESSAGE(find_checkpoint(run), IoError, "found format 2, expected at most 1");
     CHECK_THROWS_MESSAGE(parse_record("{}", "state.json"), IoError, "state.json: is not the state of a checkpoint");
     CHECK_THROWS_MESSAGE(parse_record("[", "state.json"), IoError, "state.json: is not the state of a checkpoint");
+    std::string guards = to_json(record_of(trainer));
+    guards.replace(guards.find("weighted_norms"), 14, "weighted_worms");
+    CHECK_THROWS_MESSAGE(parse_record(guards, "state.json"), IoError, "key 'weighted_norms' not found");
 }
 
 TEST_CASE("a record reads back to the same bits") {
     CheckpointRecord record;
-    record.trainer = {1LL << 60, 5, 3, 0.1 + 0.2, 7, 1e-310, {std::numeric_limits<double>::max(), -0.0, 1.0 / 3}};
+    record.trainer = {1LL << 60, 5, 3, 0.1 + 0.2, 7, 1e-310, {1.0 / 3, -0.0, 4, 3, 2}};
     record.validation_loss = std::nextafter(2.0, 3.0);
     record.best = BestEvaluation{9, 5e-324};
     record.metrics_line = R"({"step":1,"loss":2.5})";
@@ -290,7 +293,7 @@ TEST_CASE("a record reads back to the same bits") {
     record.version = "1.2.3";
     const CheckpointRecord back = parse_record(to_json(record), "state.json");
     CHECK(back.trainer == record.trainer);
-    CHECK(std::signbit(back.trainer.guards[1]));
+    CHECK(std::signbit(back.trainer.guards.weights));
     CHECK(back.validation_loss == record.validation_loss);
     CHECK(back.best == record.best);
     CHECK(back.metrics_line == record.metrics_line);
