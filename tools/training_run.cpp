@@ -70,7 +70,7 @@ void TrainingRun::after_step(const train::Progress& progress) {
 void TrainingRun::roll_back(const std::string& reason) {
     const std::int64_t step = parts_.checkpoints.roll_back();
     warn(train::cut_metrics(parts_.folder.metrics(), step + 1, ""));
-    metrics_.emplace(parts_.folder.metrics(), LineWriter::Mode::append);
+    metrics_.emplace(parts_.folder.metrics(), AppendFile::Mode::append);
     warn(parts_.records.roll_back(step));
     warn(fmt::format("{}; going on from the checkpoint of step {}, with the data after that step", reason, step));
 }

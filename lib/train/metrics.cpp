@@ -90,7 +90,7 @@ void MetricsWriter::write(const Progress& progress) {
     Line line(text_);
     add(line, progress);
     line.finish();
-    lines_.write(text_);
+    lines_.write_line(text_);
 }
 
 }  // namespace causeway::train

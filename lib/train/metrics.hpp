@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "io/line_writer.hpp"
+#include "io/append_file.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway::train {
@@ -19,7 +19,7 @@ std::string metrics_line(const Progress& progress);
 class MetricsWriter {
   public:
     /// Begins a new file, or goes on with one. Throws IoError when it cannot be written.
-    explicit MetricsWriter(const std::string& path, LineWriter::Mode mode = LineWriter::Mode::truncate)
+    explicit MetricsWriter(const std::string& path, AppendFile::Mode mode = AppendFile::Mode::truncate)
         : lines_(path, mode) {
         text_.reserve(4096);
     }
@@ -33,7 +33,7 @@ class MetricsWriter {
     void sync() { lines_.sync(); }
 
   private:
-    LineWriter lines_;
+    AppendFile lines_;
     std::string text_;  ///< of the line; keeps its memory from one to the next
 };
 
