@@ -36,14 +36,14 @@ void TrainSamples::attach(train::Trainer& trainer) {
 }
 
 void TrainSamples::open(const std::string& path, std::int64_t step) {
-    if (step > 0) cut_lines_after(path, step);
+    if (step > 0) causeway::cut_after(path, step);
     lines_.emplace(path, step > 0 ? AppendFile::Mode::append : AppendFile::Mode::truncate);
 }
 
 void TrainSamples::cut_after(std::int64_t step) {
     if (!lines_) return;
     const std::string path = lines_->path();
-    cut_lines_after(path, step);  // makes another file of that name
+    causeway::cut_after(path, step);  // makes another file of that name
     lines_.emplace(path, AppendFile::Mode::append);
 }
 

@@ -2,8 +2,8 @@
 
 #include "base/format.hpp"
 #include "command.hpp"
+#include "io/step_lines.hpp"
 #include "output.hpp"
-#include "train/metrics_file.hpp"
 #include "train/stopwatch.hpp"
 #include "train_texts.hpp"
 
@@ -69,7 +69,7 @@ void TrainingRun::after_step(const train::Progress& progress) {
 /// What was recorded of the steps that are undone goes too.
 void TrainingRun::roll_back(const std::string& reason) {
     const std::int64_t step = parts_.checkpoints.roll_back();
-    warn(train::cut_metrics(parts_.folder.metrics(), step + 1, ""));
+    cut_after(parts_.folder.metrics(), step);
     metrics_.emplace(parts_.folder.metrics(), AppendFile::Mode::append);
     warn(parts_.records.roll_back(step));
     warn(fmt::format("{}; going on from the checkpoint of step {}, with the data after that step", reason, step));
