@@ -46,8 +46,6 @@ class RunHistory {
     void add_line(std::string_view line);
 
     std::int64_t read_bytes_ = 0;
-    double before_seconds_ = 0;  ///< of sessions that have ended
-    double last_elapsed_ = 0;
 };
 
 }  // namespace causeway::report
