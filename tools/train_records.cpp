@@ -41,10 +41,7 @@ std::vector<report::Session> sessions(const RunFolder& run, std::int64_t steps_d
     std::vector<report::Session> all;
     if (const auto before = report::read_card(run.card()); before && steps_done > 0) {
         all = before->sessions;
-        if (before->was_lost()) {
-            all.back().state = report::RunState::stopped;
-            all.back().ended_by = "its process ended without a word";
-        }
+        if (!all.empty()) all.back() = before->last_session();
     }
     all.push_back({report::utc_time(), steps_done + 1, report::RunState::running, "", getpid()});
     return all;

@@ -10,7 +10,7 @@
 namespace causeway::report {
 
 std::string page(const RunRecords& records) {
-    const bool live = records.card && records.card->state() == RunState::running && !records.card->was_lost();
+    const bool live = state_words(records).state == to_string(RunState::running);
     std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
     out += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
     if (live) out += "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n";

@@ -65,6 +65,8 @@ void RunHistory::add_line(std::string_view line) {
     }
     steps = number_of->get<std::int64_t>();
     if (const auto elapsed = number(object, "elapsed_s"); elapsed && std::isfinite(*elapsed)) seconds = *elapsed;
+    const auto end = object.find("ended_by");
+    ended_by = end != object.end() && end->is_string() ? end->get<std::string>() : "";
     const auto add = [&](Curve& curve, const char* key) {
         const std::optional<double> value = number(object, key);
         if (value && std::isfinite(*value)) curve.add(static_cast<double>(steps), seconds, *value);
