@@ -68,7 +68,7 @@ TrainRecords::TrainRecords(train::Trainer& trainer, TrainSamples& samples, const
     if (train.sample_every > 0) {
         samples_.open(run.samples(), done);
     }
-    if (train.tensorboard) events_.emplace(run.events());
+    if (train.tensorboard) events_.emplace(run.events()).write_start(done + 1);
     if (train.report) {
         report_.emplace(run, trainer.config());
         report_->write();
@@ -87,6 +87,7 @@ std::string TrainRecords::after_step(const train::Progress& progress) {
 std::string TrainRecords::roll_back(std::int64_t step) {
     std::string trouble;
     attempt("samples.jsonl", trouble, [&] { samples_.cut_after(step); });
+    if (events_) attempt("tensorboard", trouble, [&] { events_->write_start(step + 1); });
     if (report_) report_->forget();
     return trouble;
 }
