@@ -9,6 +9,7 @@
 #include "causeway/error.hpp"
 #include "causeway/version.hpp"
 #include "io/atomic_file.hpp"
+#include "train/metrics.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -114,27 +115,11 @@ void TrainRecords::attempt(const char* what, std::string& trouble, F&& f) {
     }
 }
 
-/// Under the names that metrics.jsonl has.
 void TrainRecords::write_events(const train::Progress& progress, const std::optional<std::string>& sample) {
-    const train::StepReport& step = progress.step;
-    std::vector<tensorboard::Scalar> scalars{{"loss", step.loss},
-                                             {"learning_rate", step.learning_rate},
-                                             {"grad_norm", step.grad_norm},
-                                             {"tokens_per_second", static_cast<double>(step.tokens) / step.seconds}};
-    if (progress.validation) {
-        scalars.push_back({"val_loss", progress.validation->loss});
-        scalars.push_back({"val_perplexity", progress.validation->perplexity()});
-    }
-    if (progress.validation && progress.validation->bits_per_byte) {
-        scalars.push_back({"val_bits_per_byte", *progress.validation->bits_per_byte});
-    }
-    if (progress.validation && progress.validation->accuracy) {
-        scalars.push_back({"val_accuracy", *progress.validation->accuracy});
-    }
-    if (progress.epoch) scalars.push_back({"epoch_mean_loss", progress.epoch->mean_loss});
-    if (step.experts) scalars.push_back({"aux_loss", step.experts->aux_loss});
-    events_->write_scalars(step.step, scalars);
-    if (sample) events_->write_text(step.step, "sample", as_markdown(*sample));
+    std::vector<tensorboard::Scalar> scalars;
+    train::for_each_scalar(progress, [&](const char* name, double value) { scalars.push_back({name, value}); });
+    events_->write_scalars(progress.step.step, scalars);
+    if (sample) events_->write_text(progress.step.step, "sample", as_markdown(*sample));
 }
 
 void TrainRecords::write_card() { write_text_atomically(run_.card(), to_json(card_)); }
