@@ -308,5 +308,5 @@ TEST_CASE("the model can be used while its run goes on") {
 }
 
 TEST_CASE("B63: a run that is killed again and again, in its steps and its saves, ends with the same bits") {
-    kill_and_resume(10);
+    CHECK(kill_and_resume(10) > 0);
 }
