@@ -27,7 +27,7 @@ std::string page(const RunRecords& records) {
 std::string summary_text(const RunRecords& records) {
     const StateWords words = state_words(records);
     std::string out =
-        fmt::format("{:<22}{}{}\n", records.folder, words.state, words.why.empty() ? "" : ": " + words.why);
+        fmt::format("{:<21} {}{}\n", records.folder, words.state, words.why.empty() ? "" : ": " + words.why);
     for (const Fact& fact : first_facts(records)) out += fmt::format("{:<22}{}\n", fact.name, fact.value);
     const RunHistory& history = records.history;
     if (history.not_finite.count > 0) out += fmt::format("{:<22}{}\n", "steps not finite", history.not_finite.count);
