@@ -21,6 +21,8 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 def golden_events():
     """What tests/io/tensorboard_test.cpp writes."""
     yield event_pb2.Event(wall_time=1700000000.25, file_version="brain.Event:2")
+    yield event_pb2.Event(wall_time=1700000001.0, step=1, session_log=event_pb2.SessionLog(
+        status=event_pb2.SessionLog.START))
     yield event_pb2.Event(wall_time=1700000001.5, step=1, summary=summary_pb2.Summary(value=[
         summary_pb2.Summary.Value(tag="loss", simple_value=5.5625),
         summary_pb2.Summary.Value(tag="learning_rate", simple_value=9.9e-06),

@@ -107,7 +107,7 @@ int run_new(const Arguments& arguments) {
     write_config(files.run, config);
     TrainRecords records(trainer, samples, files.run, machine.facts.peak_flops_per_second);
     return TrainingRun({trainer, checkpoints, watch, records, signal, files.run, machine.facts,
-                        LineWriter::Mode::truncate, arguments.quiet})();
+                        AppendFile::Mode::truncate, arguments.quiet})();
 }
 
 int resume_run(const Arguments& arguments) {
@@ -135,7 +135,7 @@ int resume_run(const Arguments& arguments) {
     run.continue_files(checkpoints);
     TrainRecords records(trainer, samples, run.folder(), machine.facts.peak_flops_per_second);
     return TrainingRun({trainer, checkpoints, watch, records, signal, run.folder(), machine.facts,
-                        LineWriter::Mode::append, arguments.quiet})();
+                        AppendFile::Mode::append, arguments.quiet})();
 }
 
 int run_train(const Arguments& arguments) {

@@ -9,6 +9,7 @@
 #include "causeway/error.hpp"
 #include "causeway/version.hpp"
 #include "io/atomic_file.hpp"
+#include "train/metrics.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -41,10 +42,7 @@ std::vector<report::Session> sessions(const RunFolder& run, std::int64_t steps_d
     std::vector<report::Session> all;
     if (const auto before = report::read_card(run.card()); before && steps_done > 0) {
         all = before->sessions;
-        if (before->was_lost()) {
-            all.back().state = report::RunState::stopped;
-            all.back().ended_by = "its process ended without a word";
-        }
+        if (!all.empty()) all.back() = before->last_session();
     }
     all.push_back({report::utc_time(), steps_done + 1, report::RunState::running, "", getpid()});
     return all;
@@ -71,7 +69,7 @@ TrainRecords::TrainRecords(train::Trainer& trainer, TrainSamples& samples, const
     if (train.sample_every > 0) {
         samples_.open(run.samples(), done);
     }
-    if (train.tensorboard) events_.emplace(run.events());
+    if (train.tensorboard) events_.emplace(run.events()).write_start(done + 1);
     if (train.report) {
         report_.emplace(run, trainer.config());
         report_->write();
@@ -90,6 +88,7 @@ std::string TrainRecords::after_step(const train::Progress& progress) {
 std::string TrainRecords::roll_back(std::int64_t step) {
     std::string trouble;
     attempt("samples.jsonl", trouble, [&] { samples_.cut_after(step); });
+    if (events_) attempt("tensorboard", trouble, [&] { events_->write_start(step + 1); });
     if (report_) report_->forget();
     return trouble;
 }
@@ -116,27 +115,11 @@ void TrainRecords::attempt(const char* what, std::string& trouble, F&& f) {
     }
 }
 
-/// Under the names that metrics.jsonl has.
 void TrainRecords::write_events(const train::Progress& progress, const std::optional<std::string>& sample) {
-    const train::StepReport& step = progress.step;
-    std::vector<tensorboard::Scalar> scalars{{"loss", step.loss},
-                                             {"learning_rate", step.learning_rate},
-                                             {"grad_norm", step.grad_norm},
-                                             {"tokens_per_second", static_cast<double>(step.tokens) / step.seconds}};
-    if (progress.validation) {
-        scalars.push_back({"val_loss", progress.validation->loss});
-        scalars.push_back({"val_perplexity", progress.validation->perplexity()});
-    }
-    if (progress.validation && progress.validation->bits_per_byte) {
-        scalars.push_back({"val_bits_per_byte", *progress.validation->bits_per_byte});
-    }
-    if (progress.validation && progress.validation->accuracy) {
-        scalars.push_back({"val_accuracy", *progress.validation->accuracy});
-    }
-    if (progress.epoch) scalars.push_back({"epoch_mean_loss", progress.epoch->mean_loss});
-    if (step.experts) scalars.push_back({"aux_loss", step.experts->aux_loss});
-    events_->write_scalars(step.step, scalars);
-    if (sample) events_->write_text(step.step, "sample", as_markdown(*sample));
+    std::vector<tensorboard::Scalar> scalars;
+    train::for_each_scalar(progress, [&](const char* name, double value) { scalars.push_back({name, value}); });
+    events_->write_scalars(progress.step.step, scalars);
+    if (sample) events_->write_text(progress.step.step, "sample", as_markdown(*sample));
 }
 
 void TrainRecords::write_card() { write_text_atomically(run_.card(), to_json(card_)); }

@@ -4,9 +4,10 @@
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
+#include "io/append_file.hpp"
+#include "io/step_lines.hpp"
 #include "io/temporary_name.hpp"
 #include "output.hpp"
-#include "train/metrics_file.hpp"
 #include "train/resume_rules.hpp"
 #include "train_files.hpp"
 #include "train_texts.hpp"
@@ -74,13 +75,25 @@ std::string InterruptedRun::finished_text(const train::Trainer& trainer, train::
                        to_string(ended_by));
 }
 
+/// The line of the checkpoint's step is in the checkpoint too: a full disk may have taken that one only.
+void InterruptedRun::continue_metrics() {
+    const std::string path = folder_.metrics();
+    const std::string line = found_.checkpoint ? found_.checkpoint->record().metrics_line : "";
+    StepLines lines = cut_after(path, resumed_.step);
+    if (lines.last < resumed_.step && !line.empty()) {
+        AppendFile(path, AppendFile::Mode::append).write_line(line);
+        --lines.missing;
+    }
+    if (lines.missing == 0) return;
+    complain("causeway train",
+             fmt::format("{}: has no lines for {} of the {} steps so far", path, lines.missing, resumed_.step));
+}
+
 void InterruptedRun::continue_files(train::RunCheckpoints& checkpoints) {
     remove_abandoned(folder_.folder);
     remove_unfinished(folder_.checkpoints());
     train::set_aside(found_);
-    const std::string line = found_.checkpoint ? found_.checkpoint->record().metrics_line : "";
-    const std::string missing = train::cut_metrics(folder_.metrics(), resumed_.step, line);
-    if (!missing.empty()) complain("causeway train", missing);
+    continue_metrics();
     write_config(folder_, config_);
     if (found_.checkpoint) checkpoints.resumed_from(*found_.checkpoint);
     found_ = {};

@@ -39,6 +39,8 @@ class InterruptedRun {
     void continue_files(train::RunCheckpoints& checkpoints);
 
   private:
+    void continue_metrics();
+
     RunFolder folder_;
     FolderLock lock_;
     train::FoundCheckpoint found_;

@@ -36,15 +36,15 @@ void TrainSamples::attach(train::Trainer& trainer) {
 }
 
 void TrainSamples::open(const std::string& path, std::int64_t step) {
-    if (step > 0) cut_lines_after(path, step);
-    lines_.emplace(path, step > 0 ? LineWriter::Mode::append : LineWriter::Mode::truncate);
+    if (step > 0) causeway::cut_after(path, step);
+    lines_.emplace(path, step > 0 ? AppendFile::Mode::append : AppendFile::Mode::truncate);
 }
 
 void TrainSamples::cut_after(std::int64_t step) {
     if (!lines_) return;
     const std::string path = lines_->path();
-    cut_lines_after(path, step);  // makes another file of that name
-    lines_.emplace(path, LineWriter::Mode::append);
+    causeway::cut_after(path, step);  // makes another file of that name
+    lines_.emplace(path, AppendFile::Mode::append);
 }
 
 std::optional<std::string> TrainSamples::after_step(std::int64_t step) {
@@ -58,7 +58,7 @@ std::optional<std::string> TrainSamples::after_step(std::int64_t step) {
     const std::vector<std::int32_t> tokens = generator_->generate(prompt_, options);
     std::string text = text_of(tokens);
     const nlohmann::ordered_json line{{"step", step}, {"prompt", train.sample_prompt}, {"text", text}, {"ids", tokens}};
-    if (lines_) lines_->write(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    if (lines_) lines_->write_line(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return text;
 }
 

@@ -8,7 +8,7 @@
 
 #include "config/config.hpp"
 #include "infer/generator.hpp"
-#include "io/line_writer.hpp"
+#include "io/append_file.hpp"
 #include "io/tokenizer/tokenizer.hpp"
 #include "train/trainer.hpp"
 
@@ -43,7 +43,7 @@ class TrainSamples {
     std::vector<std::int32_t> prompt_;
     infer::DecoderOptions decoder_;
     std::optional<infer::Generator> generator_;  ///< none: no samples are wanted
-    std::optional<LineWriter> lines_;
+    std::optional<AppendFile> lines_;
 };
 
 }  // namespace causeway::cli

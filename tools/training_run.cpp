@@ -2,8 +2,8 @@
 
 #include "base/format.hpp"
 #include "command.hpp"
+#include "io/step_lines.hpp"
 #include "output.hpp"
-#include "train/metrics_file.hpp"
 #include "train/stopwatch.hpp"
 #include "train_texts.hpp"
 
@@ -25,6 +25,7 @@ int TrainingRun::operator()() {
     train::RunResult result;
     try {
         result = parts_.trainer.run(hooks);
+        if (parts_.trainer.steps_done() > 0) save();
     } catch (const Error& error) {
         const double taken = watch.seconds();
         const std::string lost = save_after(error);
@@ -34,15 +35,12 @@ int TrainingRun::operator()() {
         if (lost.empty()) throw;
         throw IoError(lost);
     }
-    const double taken = watch.seconds();
-    const std::int64_t steps = parts_.trainer.steps_done();
-    if (steps > 0) {
-        save();
+    if (const std::int64_t steps = parts_.trainer.steps_done(); steps > 0) {
         say([&] { display_.finish(); });
         say([&] { print(summary_text(result, steps, parts_.folder.folder)); });
     }
     warn(parts_.records.end(result.stopped ? report::RunState::stopped : report::RunState::done, end_text(result)));
-    show_watched(taken);
+    show_watched(result.seconds);
     return outcome(result);
 }
 
@@ -71,8 +69,8 @@ void TrainingRun::after_step(const train::Progress& progress) {
 /// What was recorded of the steps that are undone goes too.
 void TrainingRun::roll_back(const std::string& reason) {
     const std::int64_t step = parts_.checkpoints.roll_back();
-    warn(train::cut_metrics(parts_.folder.metrics(), step + 1, ""));
-    metrics_.emplace(parts_.folder.metrics(), LineWriter::Mode::append);
+    cut_after(parts_.folder.metrics(), step);
+    metrics_.emplace(parts_.folder.metrics(), AppendFile::Mode::append);
     warn(parts_.records.roll_back(step));
     warn(fmt::format("{}; going on from the checkpoint of step {}, with the data after that step", reason, step));
 }

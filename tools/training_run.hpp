@@ -25,7 +25,7 @@ struct RunParts {
     StopSignal& signal;
     RunFolder folder;
     RunFacts facts;
-    LineWriter::Mode metrics = LineWriter::Mode::truncate;  ///< append: goes on with the metrics that are there
+    AppendFile::Mode metrics = AppendFile::Mode::truncate;  ///< append: goes on with the metrics that are there
     bool quiet = false;
 };
 

@@ -61,8 +61,10 @@ class Trainer {
     /// says otherwise), and DataError for a token outside the vocabulary; the parameters are then as before the step.
     StepReport step();
 
-    /// Steps until a limit of section "train" is reached (max_steps, max_epochs, max_tokens; max_time_s from this call
-    /// on) or `on_step`, called after each, returns false. Returns the last report.
+    /// Steps until a limit of section "train" is reached (max_steps, max_epochs, max_tokens; max_time_s over all calls,
+    /// those before a resume too) or `on_step` returns false, which is called after each step but those that a rollback
+    /// undid. Where there is validation data it is gone through every train.eval_every steps and after the last, for
+    /// save_checkpoint to know the best. Returns the last report. Throws as step() does.
     StepReport run(const std::function<bool(const StepReport&)>& on_step = {});
 
     /// Mean loss (and accuracy) over the whole validation data.
@@ -76,9 +78,11 @@ class Trainer {
 
     /// Writes everything that is needed to go on exactly from here into `folder`/checkpoints/step_<number>, which
     /// appears as a whole or not at all, and config.json and model.safetensors beside it, as save does. Keeps the
-    /// train.keep_checkpoints newest checkpoints, and the one that evaluate() found best. Takes no memory to speak of.
-    /// run() does not call it, whatever train.checkpoint_every says: that is the command line's.
-    /// Throws IoError; older checkpoints are then as before.
+    /// train.keep_checkpoints newest checkpoints, and the one that evaluate() or run() found best. Takes no memory to
+    /// speak of. run() does not call it, whatever train.checkpoint_every says: that is the command line's. The newest
+    /// checkpoint in the folder that was saved to or resumed from last is what the answer "rollback" of
+    /// train.on_non_finite and train.on_spike goes back to; without one that answer is an error. Throws IoError; older
+    /// checkpoints are then as before.
     ///
     ///     causeway::Trainer first(program), second(program);
     ///     for (int i = 0; i < 10; ++i) first.step();

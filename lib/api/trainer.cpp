@@ -1,5 +1,7 @@
 #include "causeway/trainer.hpp"
 
+#include <atomic>
+
 #include "api/program_impl.hpp"
 #include "base/format.hpp"
 #include "causeway/error.hpp"
@@ -7,7 +9,6 @@
 #include "io/run_folder.hpp"
 #include "train/resume.hpp"
 #include "train/run_checkpoints.hpp"
-#include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway {
@@ -32,8 +33,19 @@ std::span<float> find(const std::vector<NamedTensor>& tensors, std::string_view 
 
 struct Trainer::Impl {
     explicit Impl(const Config& config) : trainer(config) {}
+
+    void evaluated(double loss) {
+        last = train::BestEvaluation{trainer.steps_done(), loss};
+        if (!best || loss < best->loss) best = last;
+    }
+    /// Where a rollback finds what it goes back to.
+    void checkpoints_are_in(const std::string& folder) {
+        trainer.on_rollback(
+            [this, folder](const std::string&) { train::RunCheckpoints({folder}, trainer).roll_back(); });
+    }
+
     train::Trainer trainer;
-    std::optional<train::BestEvaluation> last, best;  ///< of evaluate()
+    std::optional<train::BestEvaluation> last, best;
 };
 
 Trainer::Trainer(const Program& program) : impl_(std::make_unique<Impl>(program.impl_->config)) {}
@@ -44,19 +56,22 @@ Trainer& Trainer::operator=(Trainer&& other) noexcept = default;
 StepReport Trainer::step() { return report_of(impl_->trainer.step()); }
 
 StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
-    const train::Stopwatch watch;
     StepReport last;
-    while (!impl_->trainer.reached_limit(watch.seconds())) {
-        last = step();
-        if (on_step && !on_step(last)) break;
-    }
+    std::atomic<bool> stop{false};
+    train::RunHooks hooks;
+    hooks.stop = &stop;
+    hooks.on_step = [&](const train::Progress& progress) {
+        last = report_of(progress.step);
+        if (progress.validation) impl_->evaluated(progress.validation->loss);
+        stop = on_step && !on_step(last);
+    };
+    impl_->trainer.run(hooks);
     return last;
 }
 
 Evaluation Trainer::evaluate() {
     const train::Evaluation evaluation = impl_->trainer.evaluate();
-    impl_->last = train::BestEvaluation{steps_done(), evaluation.loss};
-    if (!impl_->best || evaluation.loss < impl_->best->loss) impl_->best = impl_->last;
+    impl_->evaluated(evaluation.loss);
     return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy, evaluation.bits_per_byte};
 }
 
@@ -73,12 +88,14 @@ void Trainer::save_checkpoint(const std::string& folder) {
     copy_tokenizer(config.data.tokenizer, run);
     write_text_atomically(run.config(), to_json(config));
     checkpoints.save("");
+    impl_->checkpoints_are_in(folder);
 }
 
 Resumed Trainer::resume(const std::string& folder) {
     const train::FoundCheckpoint found = train::find_checkpoint({folder});
     if (!found.checkpoint) throw IoError(fmt::format("{}: has no checkpoint to go on from", folder));
     train::Resumed resumed = train::resume(impl_->trainer, found);
+    impl_->checkpoints_are_in(folder);
     impl_->last.reset();
     impl_->best = found.checkpoint->record().best;
     std::vector<std::string> notes = std::move(resumed.warnings);

@@ -24,7 +24,8 @@ class ModelRuntime {
 
     /// Parameters in the order of the model, under their names in model.safetensors; a tied one once.
     std::vector<NamedTensor> parameters();
-    /// Gradients of the sum of losses ("<parameter>.grad") and Adam moments ("<parameter>.m", ".v"), for checkpoints.
+    /// Gradients of the sum of losses ("<parameter>.grad") and what the optimizer keeps ("<parameter>.m", ".v"), for
+    /// checkpoints.
     std::vector<NamedTensor> gradients();
     std::vector<NamedTensor> moments();
     std::int64_t parameter_count();

@@ -20,6 +20,8 @@ class AppendFile {
     /// Appends a record that is given in two parts. Throws IoError (path and reason) when it does not get there whole,
     /// as on a full disk; what was written of it is taken back, so that the file always ends with a complete record.
     void write(std::string_view first, std::string_view second = {});
+    /// Appends `line` and a newline, in the same way.
+    void write_line(std::string_view line) { write(line, "\n"); }
 
     /// Forces what was written to the disk. Throws IoError. A device or FIFO has nothing to force.
     void sync();

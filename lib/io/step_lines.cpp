@@ -1,49 +1,58 @@
 #include "io/step_lines.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <span>
+#include <optional>
+#include <string_view>
 
-#include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
+#include "io/mapped_file.hpp"
 
 namespace causeway {
 namespace {
 
-bool stays(const std::string& line, std::int64_t step) {
-    const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (!object.is_object()) return false;
-    const auto found = object.find("step");
-    return found != object.end() && found->is_number_integer() && found->get<std::int64_t>() <= step;
+std::optional<std::int64_t> step_of(std::string_view line) {
+    constexpr std::string_view head = "{\"step\":";
+    std::int64_t step = 0;
+    if (!line.starts_with(head)) return std::nullopt;
+    const auto [end, error] = std::from_chars(line.data() + head.size(), line.data() + line.size(), step);
+    return error == std::errc() ? std::optional(step) : std::nullopt;
 }
 
-/// Calls f(line, whole) for each line; whole: with its newline.
-template <class F>
-void for_each_line(const std::string& path, F&& f) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw IoError(path + ": cannot be read");
-    std::string line;
-    while (std::getline(file, line)) f(line, !file.eof());
-    if (file.bad()) throw IoError(path + ": cannot be read");
+struct Prefix {
+    std::size_t bytes = 0;
+    StepLines lines;
+};
+
+Prefix lines_up_to(std::string_view text, std::int64_t step) {
+    Prefix kept{0, {0, step}};
+    std::int64_t last = 0, gaps = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        if (end == std::string_view::npos) break;  // cut short
+        const std::optional<std::int64_t> found = step_of(text.substr(at, end - at));
+        at = end + 1;
+        if (!found) continue;
+        gaps += std::max<std::int64_t>(*found - last - 1, 0);
+        last = *found;
+        if (last <= step) kept = {at, {last, gaps + step - last}};
+    }
+    return kept;
 }
 
 }  // namespace
 
-std::int64_t cut_lines_after(const std::string& path, std::int64_t step) {
+StepLines cut_after(const std::string& path, std::int64_t step) {
     std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return 0;
-    std::int64_t gone = 0;
-    for_each_line(path, [&](const std::string& line, bool whole) { gone += whole && stays(line, step) ? 0 : 1; });
-    if (gone == 0) return 0;
-    AtomicFile file(path);
-    for_each_line(path, [&](std::string& line, bool whole) {
-        if (!whole || !stays(line, step)) return;
-        line += '\n';
-        file.write(std::as_bytes(std::span(line)));
-    });
-    file.commit();
-    return gone;
+    if (!std::filesystem::exists(path, ignored)) return {0, step};
+    const MappedFile file(path);
+    const Prefix kept = lines_up_to({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, step);
+    if (kept.bytes == file.size()) return kept.lines;
+    AtomicFile cut(path);
+    cut.write(file.bytes().first(kept.bytes));
+    cut.commit();
+    return kept.lines;
 }
 
 }  // namespace causeway

@@ -5,10 +5,16 @@
 
 namespace causeway {
 
-/// Of a log whose lines are JSON objects with a "step" (metrics.jsonl, samples.jsonl), keeps those up to and including
-/// `step`, so that what a resumed run writes again is not there twice. The file is replaced as a whole, or left alone
-/// when nothing is to go. A last line without a newline goes too, and so does what is no such object. A file that is
-/// not there is nothing to cut. Returns the lines that went. Throws IoError. O(bytes of the file).
-std::int64_t cut_lines_after(const std::string& path, std::int64_t step);
+/// What a log of steps has.
+struct StepLines {
+    std::int64_t last = 0;     ///< step of the last line; 0: none
+    std::int64_t missing = 0;  ///< steps from 1 on that have no line
+};
+
+/// Cuts a log whose lines begin with {"step":N (metrics.jsonl, samples.jsonl) after its last whole line of a step up to
+/// `step`, so that what a run that goes on from there writes again is not there twice. Lines before it that are no such
+/// object stay. The file is replaced as a whole, or left alone when nothing is to go; one that is not there has no
+/// lines. Returns what is left, with the steps up to `step` that are missing in it. Throws IoError. O(bytes).
+StepLines cut_after(const std::string& path, std::int64_t step);
 
 }  // namespace causeway

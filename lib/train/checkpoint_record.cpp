@@ -15,6 +15,24 @@ Json value_or_null(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
+Json json_of(const GuardState& guards) {
+    return {{"weighted_norms", guards.weighted_norms},
+            {"weights", guards.weights},
+            {"updates", guards.updates},
+            {"skipped", guards.skipped},
+            {"skipped_in_a_row", guards.skipped_in_a_row}};
+}
+
+GuardState read_guards(const Json& json) {
+    GuardState guards;
+    json.at("weighted_norms").get_to(guards.weighted_norms);
+    json.at("weights").get_to(guards.weights);
+    json.at("updates").get_to(guards.updates);
+    json.at("skipped").get_to(guards.skipped);
+    json.at("skipped_in_a_row").get_to(guards.skipped_in_a_row);
+    return guards;
+}
+
 TrainerState read_trainer(const Json& json) {
     TrainerState state;
     json.at("step").get_to(state.step);
@@ -23,7 +41,7 @@ TrainerState read_trainer(const Json& json) {
     json.at("epoch_loss").get_to(state.epoch_loss);
     json.at("epoch_tokens").get_to(state.epoch_tokens);
     json.at("elapsed_s").get_to(state.elapsed_seconds);
-    json.at("guards").get_to(state.guards);
+    state.guards = read_guards(json.at("guards"));
     return state;
 }
 
@@ -60,7 +78,7 @@ std::string to_json(const CheckpointRecord& record) {
     json["epoch_loss"] = record.trainer.epoch_loss;
     json["epoch_tokens"] = record.trainer.epoch_tokens;
     json["elapsed_s"] = record.trainer.elapsed_seconds;
-    json["guards"] = record.trainer.guards;
+    json["guards"] = json_of(record.trainer.guards);
     json["val_loss"] = value_or_null(record.validation_loss);
     json["best"] = nullptr;
     if (record.best) json["best"] = {{"step", record.best->step}, {"val_loss", record.best->loss}};

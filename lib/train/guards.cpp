@@ -26,20 +26,6 @@ double Guards::norm_limit() const {
     return spike_factor_ * usual_norm();
 }
 
-std::vector<double> GuardState::numbers() const {
-    return {weighted_norms, weights, static_cast<double>(updates), static_cast<double>(skipped),
-            static_cast<double>(skipped_in_a_row)};
-}
-
-GuardState GuardState::from(const std::vector<double>& numbers) {
-    if (numbers.empty()) return {};
-    if (numbers.size() != 5) {
-        throw IoError(fmt::format("a checkpoint has {} numbers for the guards, expected 5", numbers.size()));
-    }
-    return {numbers[0], numbers[1], static_cast<std::int64_t>(numbers[2]), static_cast<std::int64_t>(numbers[3]),
-            static_cast<std::int64_t>(numbers[4])};
-}
-
 void Guards::updated(std::int64_t step, double norm) {
     if (step > furthest_) rollbacks_ = 0;
     state_.weighted_norms = fade * state_.weighted_norms + norm;

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config/config.hpp"
 
@@ -28,11 +27,6 @@ struct GuardState {
     std::int64_t skipped_in_a_row = 0;  ///< up to now
 
     bool operator==(const GuardState&) const = default;
-
-    /// As a checkpoint keeps them; exact.
-    std::vector<double> numbers() const;
-    /// Of no numbers: as at the beginning. Throws IoError for another count than numbers() gives.
-    static GuardState from(const std::vector<double>& numbers);
 };
 
 /// Says when a gradient norm is a spike, and when too many steps were left out or taken back.

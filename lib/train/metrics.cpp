@@ -47,30 +47,11 @@ class Line {
     std::string& text_;
 };
 
-void add(Line& line, const Evaluation& validation) {
-    line.number("val_loss", validation.loss);
-    line.number("val_perplexity", validation.perplexity());
-    if (validation.bits_per_byte) line.number("val_bits_per_byte", *validation.bits_per_byte);
-    if (validation.accuracy) line.number("val_accuracy", *validation.accuracy);
-}
-
 void add(Line& line, const Progress& progress) {
     const StepReport& step = progress.step;
     line.integer("step", step.step);
-    line.number("loss", step.loss);
-    if (progress.validation) add(line, *progress.validation);
-    line.number("learning_rate", step.learning_rate);
-    line.number("grad_norm", step.grad_norm);
-    line.number("tokens_per_second", static_cast<double>(step.tokens) / step.seconds);
-    line.number("elapsed_s", progress.elapsed_seconds);
-    if (progress.epoch) {
-        line.integer("epoch", progress.epoch->epoch);
-        line.number("epoch_mean_loss", progress.epoch->mean_loss);
-    }
-    if (step.experts) {
-        line.number("aux_loss", step.experts->aux_loss);
-        line.matrix("expert_load", step.experts->load, step.experts->experts);
-    }
+    for_each_scalar(progress, [&](const char* name, double value) { line.number(name, value); });
+    if (step.experts) line.matrix("expert_load", step.experts->load, step.experts->experts);
     if (!step.updated) line.no("updated");
     if (step.fault != StepFault::none) line.word("skipped", to_string(step.fault));
     if (progress.ended_by) line.word("ended_by", to_string(*progress.ended_by));
@@ -90,7 +71,7 @@ void MetricsWriter::write(const Progress& progress) {
     Line line(text_);
     add(line, progress);
     line.finish();
-    lines_.write(text_);
+    lines_.write_line(text_);
 }
 
 }  // namespace causeway::train

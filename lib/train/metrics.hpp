@@ -2,10 +2,32 @@
 
 #include <string>
 
-#include "io/line_writer.hpp"
+#include "io/append_file.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway::train {
+
+/// Calls f(name, value) for each number that a step's record has, under the names of metrics.jsonl and in its order.
+template <class F>
+void for_each_scalar(const Progress& progress, F&& f) {
+    const StepReport& step = progress.step;
+    f("loss", step.loss);
+    if (const auto& validation = progress.validation) {
+        f("val_loss", validation->loss);
+        f("val_perplexity", validation->perplexity());
+        if (validation->bits_per_byte) f("val_bits_per_byte", *validation->bits_per_byte);
+        if (validation->accuracy) f("val_accuracy", *validation->accuracy);
+    }
+    f("learning_rate", step.learning_rate);
+    f("grad_norm", step.grad_norm);
+    f("tokens_per_second", static_cast<double>(step.tokens) / step.seconds);
+    f("elapsed_s", progress.elapsed_seconds);
+    if (progress.epoch) {
+        f("epoch", static_cast<double>(progress.epoch->epoch));
+        f("epoch_mean_loss", progress.epoch->mean_loss);
+    }
+    if (step.experts) f("aux_loss", step.experts->aux_loss);
+}
 
 /// One JSON object, without a newline: step, loss; when evaluated val_loss, val_perplexity, val_bits_per_byte (of text)
 /// and val_accuracy (of tasks); learning_rate, grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and
@@ -19,7 +41,7 @@ std::string metrics_line(const Progress& progress);
 class MetricsWriter {
   public:
     /// Begins a new file, or goes on with one. Throws IoError when it cannot be written.
-    explicit MetricsWriter(const std::string& path, LineWriter::Mode mode = LineWriter::Mode::truncate)
+    explicit MetricsWriter(const std::string& path, AppendFile::Mode mode = AppendFile::Mode::truncate)
         : lines_(path, mode) {
         text_.reserve(4096);
     }
@@ -33,7 +55,7 @@ class MetricsWriter {
     void sync() { lines_.sync(); }
 
   private:
-    LineWriter lines_;
+    AppendFile lines_;
     std::string text_;  ///< of the line; keeps its memory from one to the next
 };
 

@@ -219,11 +219,11 @@ std::int64_t Trainer::count_hits() {
 }
 
 TrainerState Trainer::state() const {
-    return {step_, window_, updates_, epoch_loss_, epoch_tokens_, elapsed_seconds_, guards_.state().numbers()};
+    return {step_, window_, updates_, epoch_loss_, epoch_tokens_, elapsed_seconds_, guards_.state()};
 }
 
 void Trainer::set_state(const TrainerState& state) {
-    guards_.restore(GuardState::from(state.guards));
+    guards_.restore(state.guards);
     step_ = state.step;
     window_ = state.window;
     updates_ = state.updates;

@@ -175,7 +175,8 @@ class Trainer {
     std::vector<NamedTensor> parameters();
     /// Gradients of the sum of losses of the last window, "<parameter>.grad".
     std::vector<NamedTensor> gradients();
-    /// Adam's moments, "<parameter>.m" and "<parameter>.v".
+    /// What the optimizer keeps: "<parameter>.m", Adam's first moment or SGD's momentum (0: none), and
+    /// "<parameter>.v", Adam's second.
     std::vector<NamedTensor> moments();
     void refresh();
 
@@ -205,8 +206,8 @@ class Trainer {
     double run_window(StepReport& report);
     void update(StepReport& report);
     void count_experts(StepReport& report);
+    std::optional<Evaluation> evaluate_until(const std::atomic<bool>* stop);
     std::int64_t count_hits();
-    [[noreturn]] void throw_bad_validation(RowRange rows);
 
     // step_faults.cpp: what happens when a step goes wrong.
     void answer_not_finite(StepReport& report, const char* what, double value);
@@ -214,7 +215,9 @@ class Trainer {
     void answer(StepReport& report, StepFault fault, FaultPolicy policy, const std::string& text);
     std::string trace_fault(const StepReport& report);
     void restore_last_good(const std::string& reason);
-    std::optional<Evaluation> evaluate_until(const std::atomic<bool>* stop);
+    [[noreturn]] void throw_bad_validation(RowRange rows);
+
+    // trainer_run.cpp: what happens between steps.
     bool evaluates_after(std::int64_t step, bool last) const;
     std::optional<EpochReport> count_towards_epoch(const StepReport& report);
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "train/guards.hpp"
 
 namespace causeway::train {
 
@@ -14,7 +15,7 @@ struct TrainerState {
     double epoch_loss = 0;     ///< sum over the valid targets of the epoch so far
     std::int64_t epoch_tokens = 0;
     double elapsed_seconds = 0;  ///< of training, all parts of an interrupted run together
-    std::vector<double> guards;  ///< GuardState::numbers()
+    GuardState guards;
 
     bool operator==(const TrainerState&) const = default;
 };

@@ -57,6 +57,28 @@ bool is_unfinished(const std::string& folder) {
     return false;
 }
 
+/// Kills a process while a checkpoint of its run is being written; false when the process ends before.
+bool kill_in_save(pid_t process, const std::string& run) {
+    const std::string checkpoints = run + "/checkpoints";
+    for (;;) {
+        siginfo_t info{};
+        if (!is_unfinished(checkpoints)) {
+            waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT);
+            if (info.si_pid == process) return false;
+            continue;
+        }
+        kill(process, SIGSTOP);  // the write may have ended meanwhile: look again while nothing moves
+        waitid(P_PID, static_cast<id_t>(process), &info, WSTOPPED | WEXITED | WNOWAIT);
+        if (info.si_code != CLD_STOPPED) return false;
+        if (is_unfinished(checkpoints)) {
+            kill(process, SIGKILL);
+            return true;
+        }
+        waitid(P_PID, static_cast<id_t>(process), &info, WSTOPPED);  // takes the report of the stop
+        kill(process, SIGCONT);
+    }
+}
+
 /// Starts a run, or goes on with what is there of it.
 std::vector<std::string> begin_or_resume(const std::string& config, const std::string& run) {
     const bool begun = fs::exists(run + "/config.json") || fs::exists(run + "/checkpoints");
@@ -172,12 +194,13 @@ int kill_and_resume(int kills) {
         const bool to_the_end = killed >= kills;
         const Outcome outcome = run_and_watch(begin_or_resume(config, run), [&](pid_t process) {
             if (to_the_end) return;
+            if (killed == 0 && kill_in_save(process, run)) return;
             usleep(static_cast<useconds_t>(1e6 * delay(random)));
             kill(process, SIGKILL);
         });
         done = outcome.code == 0;
         if (outcome.signal == SIGKILL) ++killed;
-        if (outcome.signal == SIGKILL && (is_unfinished(run) || is_unfinished(run + "/checkpoints"))) ++in_saves;
+        if (outcome.signal == SIGKILL && is_unfinished(run + "/checkpoints")) ++in_saves;
         if (!done && outcome.signal != SIGKILL) FAIL("exit code " << outcome.code << ": " << outcome.err);
         progress.insert(lines_of(content_of(run + "/metrics.jsonl")).size());
         if (!done) continue;

@@ -30,5 +30,6 @@ Outcome run_and_watch(const std::vector<std::string>& arguments, const std::func
 void check_same_run(const std::string& run, const std::string& expected, bool whole);
 
 /// Kills a run so many times at random moments, each time it is resumed, and requires the result of a run that was left
-/// alone; begins anew where the run ends before. Returns how many kills met a save: they left something unfinished.
+/// alone; begins anew where the run ends before. The first kill meets a save. Returns how many did: they left a
+/// checkpoint unfinished.
 int kill_and_resume(int kills);

@@ -8,6 +8,9 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,8 +82,12 @@ void interrupt_and_resume(const std::string& config) {
     const causeway::Program program = causeway::compile_file(config, {"train.max_steps=8"});
     causeway::Trainer trainer(program), other(program);
     const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-resume").string();
-    for (int i = 0; i < 4; ++i) trainer.step();
+    trainer.run([](const causeway::StepReport& report) { return report.step < 4; });
     trainer.save_checkpoint(folder);
+    std::ifstream file(folder + "/checkpoints/step_00000004/state.json");
+    const std::string state(std::istreambuf_iterator<char>(file), {});
+    check(state.find("\"step\": 4,") != std::string::npos && state.find("\"elapsed_s\": 0.0,") == std::string::npos,
+          "a checkpoint counts the time that run took");
     const causeway::Resumed resumed = other.resume(folder);
     check(resumed.step == 4 && resumed.notes.empty() && other.steps_done() == 4, "a run goes on from its checkpoint");
     check(other.run().loss == trainer.run().loss, "to the same bits");
@@ -89,6 +96,26 @@ void interrupt_and_resume(const std::string& config) {
           "but not as another run");
     std::filesystem::remove_all(folder);
     check(throws<causeway::IoError>([&] { other.resume(folder); }), "nor without one");
+}
+
+void go_back(const std::string& config) {
+    causeway::Trainer trainer(
+        causeway::compile_file(config, {"train.on_non_finite=rollback", "train.checkpoint_every=2"}));
+    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-rollback").string();
+    const auto poison = [&] {
+        trainer.parameter("lm_head.bias")[3] = std::numeric_limits<float>::quiet_NaN();
+        trainer.parameters_changed();
+    };
+    trainer.step();
+    trainer.save_checkpoint(folder);
+    trainer.step();
+    poison();
+    const causeway::StepReport undone = trainer.step();
+    check(!undone.updated && !undone.fault.empty() && trainer.steps_done() == 1, "a bad step goes back to the save");
+    check(std::isfinite(trainer.step().loss) && trainer.steps_done() == 2, "and the run goes on from there");
+    std::filesystem::remove_all(folder);
+    poison();
+    check(throws<causeway::NumericError>([&] { trainer.step(); }), "without a checkpoint that is an error");
 }
 
 void generate(const std::string& config) {
@@ -266,6 +293,7 @@ int main(int argc, char** argv) {
         train_some_steps(argv[1]);
         save_and_reload(argv[1]);
         interrupt_and_resume(argv[1]);
+        go_back(argv[1]);
         generate(argv[1]);
         reject_a_mistake(argv[1]);
         reject_bad_arguments();

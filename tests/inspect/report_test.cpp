@@ -12,6 +12,7 @@
 #include "inspect/report/chart.hpp"
 #include "inspect/report/html.hpp"
 #include "inspect/report/run_report.hpp"
+#include "inspect/report/sections.hpp"
 #include "inspect/tiny_config.hpp"
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
@@ -121,11 +122,11 @@ TEST_CASE("any bytes become text of a page") {
 TEST_CASE("metrics that are null, missing or unknown leave their curve without a point") {
     const TemporaryFolder folder;
     RunHistory history;
-    const std::string path =
-        folder.write("metrics.jsonl", line(1, "5.5", ",\"val_loss\":5.4,\"something_new\":{\"a\":[1]}") +
-                                          "{\"step\":2}\n" + line(3, "null", ",\"skipped\":\"spike\"") + "nonsense\n" +
-                                          line(4, "0", ",\"updated\":false") +
-                                          line(5, "4.5", ",\"val_loss\":null,\"skipped\":0") + "{\"step\":6,\"lo");
+    const std::string path = folder.write(
+        "metrics.jsonl", line(1, "5.5", ",\"val_loss\":5.4,\"something_new\":{\"a\":[1]}") + "{\"step\":2}\n" +
+                             line(3, "null", ",\"updated\":false,\"skipped\":\"spike\"") + "nonsense\n" +
+                             line(4, "0", ",\"updated\":false") + line(5, "4.5", ",\"val_loss\":null") +
+                             "{\"step\":6,\"lo");
     history.read(path);
     CHECK(history.steps == 5);
     CHECK(history.loss.points(100).size() == 2);
@@ -136,8 +137,8 @@ TEST_CASE("metrics that are null, missing or unknown leave their curve without a
     CHECK(history.skipped.steps == std::vector<std::int64_t>{3, 4});
     CHECK(history.unreadable == 1);
 
-    // What the file gains is read once; a clock that was started anew goes on; a shorter file is another one.
-    std::ofstream(path, std::ios::app) << "ss\":4.25}\n{\"step\":7,\"elapsed_s\":1.0,\"loss\":4.125}\n";
+    // What the file gains is read once; a shorter file is another one.
+    std::ofstream(path, std::ios::app) << "ss\":4.25}\n{\"step\":7,\"elapsed_s\":3.5,\"loss\":4.125}\n";
     history.read(path);
     CHECK(history.steps == 7);
     CHECK(history.loss.points(100).size() == 4);
@@ -211,16 +212,30 @@ TEST_CASE("the description of a run reads back, and a session whose process is g
     REQUIRE(read);
     CHECK(report::to_json(*read) == report::to_json(card));
     CHECK(read->sessions[0].ended_by == "SIGINT after 5 steps");
-    CHECK(read->state() == RunState::running);
-    CHECK_FALSE(read->was_lost());
+    CHECK(read->last_session().state == RunState::running);
     card.sessions.back().pid = 0x7ffffff0;  // above the largest there is
-    CHECK(card.was_lost());
+    CHECK(card.last_session().state == RunState::stopped);
+    CHECK(card.last_session().ended_by == "its process ended without a word");
+    CHECK(RunCard().last_session().state == RunState::stopped);
 
     CHECK_FALSE(read_card(folder.file("missing")));
     const std::string bad = folder.write("bad.json", "{\"sessions\":[{\"state\":\"asleep\"}]}");
     CHECK_THROWS_MESSAGE(read_card(bad), IoError, "asleep");
     CHECK_THROWS_MESSAGE(read_card(folder.write("torn.json", "{\"cau")), IoError, "torn.json");
     CHECK_THROWS_MESSAGE(read_card(folder.write("type.json", "{\"data\":5}")), IoError, "type.json");
+}
+
+TEST_CASE("without run.json the last line of the metrics says whether a run is done, whatever its limit") {
+    const TemporaryFolder folder;
+    const auto state = [&](const std::string& end) {
+        RunRecords records = records_of(folder, line(1, "5.5") + line(2, "5.4", end));
+        records.config.train.max_steps = 0;
+        const StateWords words = state_words(records);
+        return words.state + ": " + words.why;
+    };
+    CHECK(state(",\"ended_by\":\"max_time_s\"") == "done: train.max_time_s");
+    CHECK(state(",\"ended_by\":\"stop\"") == "stopped: ");
+    CHECK(state("") == "stopped: ");
 }
 
 TEST_CASE("a report is written as a whole, when the last one is old enough") {

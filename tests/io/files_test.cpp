@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "causeway/error.hpp"
+#include "io/append_file.hpp"
 #include "io/atomic_file.hpp"
-#include "io/line_writer.hpp"
 #include "io/mapped_file.hpp"
 #include "io/temporary_name.hpp"
 #include "support/catch.hpp"
@@ -241,32 +241,32 @@ TEST_CASE("lines are in the file as soon as they are written") {
     const TemporaryFolder folder;
     const std::string path = folder.write("metrics.jsonl", "stale\n");
     {
-        LineWriter lines(path, LineWriter::Mode::truncate);
+        AppendFile lines(path, AppendFile::Mode::truncate);
         CHECK(content_of(path).empty());
-        lines.write(R"({"step": 1})");
+        lines.write_line(R"({"step": 1})");
         CHECK(content_of(path) == "{\"step\": 1}\n");
-        lines.write("");
+        lines.write_line("");
         CHECK(content_of(path) == "{\"step\": 1}\n\n");
     }
-    LineWriter more(path, LineWriter::Mode::append);
-    more.write("last");
+    AppendFile more(path, AppendFile::Mode::append);
+    more.write_line("last");
     CHECK(content_of(path) == "{\"step\": 1}\n\nlast\n");
 }
 
 TEST_CASE("B63 a line that does not fit is an error and leaves whole lines only") {
     const TemporaryFolder folder;
     const std::string path = folder.file("metrics.jsonl");
-    LineWriter lines(path, LineWriter::Mode::truncate);
-    lines.write(std::string(60, 'a'));
+    AppendFile lines(path, AppendFile::Mode::truncate);
+    lines.write_line(std::string(60, 'a'));
     {
         const SmallDisk disk(100);
-        CHECK_THROWS_MESSAGE(lines.write(std::string(60, 'b')), IoError, path + ": cannot write: File too large");
+        CHECK_THROWS_MESSAGE(lines.write_line(std::string(60, 'b')), IoError, path + ": cannot write: File too large");
     }
     CHECK(content_of(path) == std::string(60, 'a') + "\n");
-    lines.write("c");
+    lines.write_line("c");
     CHECK(content_of(path) == std::string(60, 'a') + "\nc\n");
 
-    LineWriter full("/dev/full", LineWriter::Mode::append);
-    CHECK_THROWS_MESSAGE(full.write("x"), IoError, "/dev/full: cannot write: No space left on device");
-    CHECK_THROWS_MESSAGE(LineWriter(folder.path(), LineWriter::Mode::append), IoError, "cannot open for writing");
+    AppendFile full("/dev/full", AppendFile::Mode::append);
+    CHECK_THROWS_MESSAGE(full.write_line("x"), IoError, "/dev/full: cannot write: No space left on device");
+    CHECK_THROWS_MESSAGE(AppendFile(folder.path(), AppendFile::Mode::append), IoError, "cannot open for writing");
 }

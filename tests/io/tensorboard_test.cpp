@@ -44,7 +44,8 @@ TEST_CASE("events have the bytes that TensorBoard's own writer makes of the same
     // Made by tools/check_tensorboard.py --golden.
     const std::array<Scalar, 3> scalars{
         {{"loss", 5.5625}, {"learning_rate", 9.9e-06}, {"grad_norm", std::numeric_limits<double>::infinity()}}};
-    const std::string made = record(version_event(1700000000.25)) + record(scalar_event(1700000001.5, 1, scalars)) +
+    const std::string made = record(version_event(1700000000.25)) + record(start_event(1700000001.0, 1)) +
+                             record(scalar_event(1700000001.5, 1, scalars)) +
                              record(text_event(1700000002.0, 300000, "sample", "    And God said\n    «é»"));
     CHECK(made == content_of(std::string(CAUSEWAY_TESTS_DIR) + "/golden/events.tfevents"));
 }
@@ -56,8 +57,9 @@ TEST_CASE("an event file is whole after each write, and the next one has another
     CHECK(payloads(content_of(file.path())).size() == 1);
     file.write_scalars(7, std::array<Scalar, 2>{{{"loss", 1.5}, {"nan", std::nan("")}}});
     file.write_text(8, "sample", "text");
+    file.write_start(8);
     const auto found = payloads(content_of(file.path()));
-    REQUIRE(found.size() == 3);
+    REQUIRE(found.size() == 4);
     CHECK(found[0].find("brain.Event:2") != std::string::npos);
     CHECK(found[2].find("text") != std::string::npos);
 

@@ -10,7 +10,7 @@
 namespace causeway::report {
 
 std::string page(const RunRecords& records) {
-    const bool live = records.card && records.card->state() == RunState::running && !records.card->was_lost();
+    const bool live = state_words(records).state == to_string(RunState::running);
     std::string out = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
     out += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
     if (live) out += "<noscript><meta http-equiv=\"refresh\" content=\"5\"></noscript>\n";
@@ -27,7 +27,7 @@ std::string page(const RunRecords& records) {
 std::string summary_text(const RunRecords& records) {
     const StateWords words = state_words(records);
     std::string out =
-        fmt::format("{:<22}{}{}\n", records.folder, words.state, words.why.empty() ? "" : ": " + words.why);
+        fmt::format("{:<21} {}{}\n", records.folder, words.state, words.why.empty() ? "" : ": " + words.why);
     for (const Fact& fact : first_facts(records)) out += fmt::format("{:<22}{}\n", fact.name, fact.value);
     const RunHistory& history = records.history;
     if (history.not_finite.count > 0) out += fmt::format("{:<22}{}\n", "steps not finite", history.not_finite.count);

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<const char*, 4> state_names{"running", "done", "stopped", "failed"};
+constexpr std::array<std::string_view, 4> state_names{"running", "done", "stopped", "failed"};
 
 RunState state_of(const std::string& name) {
     for (std::size_t i = 0; i < state_names.size(); ++i) {
@@ -30,7 +30,7 @@ RunState state_of(const std::string& name) {
 Json json_of(const Session& session) {
     return {{"started", session.started},
             {"first_step", session.first_step},
-            {"state", state_names[static_cast<std::size_t>(session.state)]},
+            {"state", to_string(session.state)},
             {"ended_by", session.ended_by},
             {"pid", session.pid}};
 }
@@ -78,9 +78,16 @@ bool is_alive(std::int64_t pid) { return pid > 0 && (kill(static_cast<pid_t>(pid
 
 }  // namespace
 
-RunState RunCard::state() const { return sessions.empty() ? RunState::stopped : sessions.back().state; }
+std::string_view to_string(RunState state) { return state_names[static_cast<std::size_t>(state)]; }
 
-bool RunCard::was_lost() const { return state() == RunState::running && !is_alive(sessions.back().pid); }
+Session RunCard::last_session() const {
+    if (sessions.empty()) return {"", 1, RunState::stopped, "", 0};
+    Session last = sessions.back();
+    if (last.state != RunState::running || is_alive(last.pid)) return last;
+    last.state = RunState::stopped;
+    last.ended_by = "its process ended without a word";
+    return last;
+}
 
 std::string to_json(const RunCard& card) {
     Json sessions = Json::array();

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace causeway::report {
 
 enum class RunState { running, done, stopped, failed };
+/// The enumerator's name.
+std::string_view to_string(RunState state);
 
 /// A time in which one process trained the run: the first, or one that resumed it.
 struct Session {
@@ -33,9 +36,9 @@ struct RunCard {
     std::int64_t planned_steps = 0;    ///< 0: not known beforehand
     std::vector<Session> sessions;
 
-    /// Of the last session. A session that says it is running while its process is gone was ended from outside.
-    RunState state() const;
-    bool was_lost() const;
+    /// As it is now: one that says it is running while its process is gone was stopped from outside. Without sessions
+    /// one that was stopped.
+    Session last_session() const;
 };
 
 std::string to_json(const RunCard& card);

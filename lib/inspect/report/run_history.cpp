@@ -22,14 +22,6 @@ std::optional<double> number(const Json& object, const char* key) {
     return found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-/// Whether a mark such as "skipped" is set: true, a count, a reason.
-bool is_set(const Json& object, const char* key) {
-    const auto found = object.find(key);
-    if (found == object.end() || found->is_null()) return false;
-    if (found->is_boolean()) return found->get<bool>();
-    return !found->is_number() || found->get<double>() != 0;
-}
-
 std::vector<std::vector<double>> matrix(const Json& object, const char* key) {
     const auto found = object.find(key);
     std::vector<std::vector<double>> rows;
@@ -72,11 +64,9 @@ void RunHistory::add_line(std::string_view line) {
         return;
     }
     steps = number_of->get<std::int64_t>();
-    if (const auto elapsed = number(object, "elapsed_s"); elapsed && std::isfinite(*elapsed)) {
-        if (*elapsed < last_elapsed_) before_seconds_ += last_elapsed_;  // a clock that was started anew
-        last_elapsed_ = *elapsed;
-        seconds = before_seconds_ + *elapsed;
-    }
+    if (const auto elapsed = number(object, "elapsed_s"); elapsed && std::isfinite(*elapsed)) seconds = *elapsed;
+    const auto end = object.find("ended_by");
+    ended_by = end != object.end() && end->is_string() ? end->get<std::string>() : "";
     const auto add = [&](Curve& curve, const char* key) {
         const std::optional<double> value = number(object, key);
         if (value && std::isfinite(*value)) curve.add(static_cast<double>(steps), seconds, *value);
@@ -84,7 +74,7 @@ void RunHistory::add_line(std::string_view line) {
     };
     const auto updated = object.find("updated");
     const bool idle = updated != object.end() && updated->is_boolean() && !updated->get<bool>();
-    if (idle || is_set(object, "skipped")) skipped.add(steps);
+    if (idle) skipped.add(steps);
     // Where no target counted, loss and norm are 0 and mean nothing.
     const auto add_counted = [&](Curve& curve, const char* key) {
         const std::optional<double> value = number(object, key);

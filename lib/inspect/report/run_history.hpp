@@ -36,6 +36,7 @@ class RunHistory {
     StepList skipped;                       ///< nothing was learned
     std::int64_t steps = 0;                 ///< number of the last one
     double seconds = 0;                     ///< of training, over all sessions
+    std::string ended_by;                   ///< as the last line says, see train::EndedBy; empty: no end
     double last_loss = 0;                   ///< NaN: not finite
     std::optional<double> last_validation;  ///< not finite: none
     std::optional<double> best_validation;
@@ -46,8 +47,6 @@ class RunHistory {
     void add_line(std::string_view line);
 
     std::int64_t read_bytes_ = 0;
-    double before_seconds_ = 0;  ///< of sessions that have ended
-    double last_elapsed_ = 0;
 };
 
 }  // namespace causeway::report

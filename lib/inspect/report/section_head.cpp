@@ -1,4 +1,3 @@
-#include <array>
 #include <cmath>
 #include <filesystem>
 
@@ -40,12 +39,13 @@ std::string warning(const StepList& list, std::string_view what) {
 }  // namespace
 
 StateWords state_words(const RunRecords& records) {
-    if (!records.card || records.card->sessions.empty()) {
-        return {records.history.steps >= records.config.train.max_steps ? "done" : "stopped", ""};
+    if (records.card && !records.card->sessions.empty()) {
+        const Session last = records.card->last_session();
+        return {std::string(to_string(last.state)), last.ended_by};
     }
-    if (records.card->was_lost()) return {"stopped", "its process ended without a word"};
-    constexpr std::array<const char*, 4> names{"running", "done", "stopped", "failed"};
-    return {names[static_cast<std::size_t>(records.card->state())], records.card->sessions.back().ended_by};
+    const std::string& limit = records.history.ended_by;
+    const bool done = !limit.empty() && limit != "stop";
+    return {std::string(to_string(done ? RunState::done : RunState::stopped)), done ? "train." + limit : ""};
 }
 
 std::vector<Fact> first_facts(const RunRecords& records) {
@@ -74,7 +74,7 @@ std::vector<Fact> first_facts(const RunRecords& records) {
         facts.push_back({"tokens a second", figure_text(history.tokens_per_second.last().mean, 3)});
     }
     facts.push_back({"time", time_text(history.seconds)});
-    if (state_words(records).state == "running" && history.steps < most) {
+    if (state_words(records).state == to_string(RunState::running) && history.steps < most) {
         const double left = static_cast<double>(most - history.steps) / static_cast<double>(history.steps);
         facts.push_back({"to go, about", time_text(history.seconds * left)});
     }

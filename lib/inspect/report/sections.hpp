@@ -23,7 +23,8 @@ struct Fact {
 };
 /// Those at the top of the page.
 std::vector<Fact> first_facts(const RunRecords& records);
-/// "running", "done", ..., and in words why it ended.
+/// "running", "done", ..., and in words why it ended: of the card's last session, without a card as the last line of
+/// metrics.jsonl says.
 struct StateWords {
     std::string state, why;
 };

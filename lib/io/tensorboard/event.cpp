@@ -49,7 +49,7 @@ class Message {
     std::string text_;
 };
 
-/// Event: wall_time 1, step 2 (left out when 0, as its default is), file_version 3, summary 5.
+/// Event: wall_time 1, step 2 (left out when 0, as its default is), file_version 3, summary 5, session_log 7.
 Message event(double wall_time, std::int64_t step) {
     Message message;
     message.number(1, wall_time);
@@ -60,6 +60,11 @@ Message event(double wall_time, std::int64_t step) {
 }  // namespace
 
 std::string version_event(double wall_time) { return event(wall_time, 0).bytes(3, "brain.Event:2").take(); }
+
+std::string start_event(double wall_time, std::int64_t step) {
+    constexpr std::uint64_t start = 1;  // SessionLog: status 1
+    return event(wall_time, step).message(7, Message().integer(1, start)).take();
+}
 
 std::string scalar_event(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
     Message summary;  // Summary: value 1; Summary.Value: tag 1, simple_value 2

@@ -42,6 +42,8 @@ EventFile::EventFile(const std::string& folder) : file_(new_path(folder), Append
     file_.write(record(version_event(wall_time())));
 }
 
+void EventFile::write_start(std::int64_t step) { file_.write(record(start_event(wall_time(), step))); }
+
 void EventFile::write_scalars(std::int64_t step, std::span<const Scalar> scalars) {
     file_.write(record(scalar_event(wall_time(), step, scalars)));
 }

@@ -18,8 +18,10 @@ class EventFile {
     /// Throws IoError.
     explicit EventFile(const std::string& folder);
 
-    /// With the time of the call. Throw IoError, for instance on a full disk; the file then ends with the last complete
-    /// record.
+    /// The run goes on with that step: what was written of it and of later ones, here or in an older file of the
+    /// folder, is shown no longer. These three with the time of the call; they throw IoError, for instance on a full
+    /// disk; the file then ends with the last complete record.
+    void write_start(std::int64_t step);
     void write_scalars(std::int64_t step, std::span<const Scalar> scalars);
     void write_text(std::int64_t step, std::string_view tag, std::string_view text);
 
