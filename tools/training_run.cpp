@@ -142,7 +142,7 @@ std::string TrainingRun::signal_text(const train::RunResult& result) const {
     const std::int64_t steps = parts_.trainer.steps_done();
     if (steps == 0) return fmt::format("ended by {} before the first step", name);
     if (!result.stopped) return fmt::format("{} came after the last step; saved in {}", name, folder);
-    return fmt::format("ended by {} after step {}, saved in {}", name, steps, folder);
+    return fmt::format("ended by {} after step {}, saved in {}; --resume {} goes on", name, steps, folder, folder);
 }
 
 }  // namespace causeway::cli

@@ -1,6 +1,7 @@
 #include "data/document_rows.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/format.hpp"
 #include "base/philox.hpp"
@@ -33,11 +34,17 @@ class DocumentRows : public BatchSource {
   public:
     DocumentRows(const WindowSettings& settings, const char* part)
         : BatchSource(settings.batch_size, settings.sequence_length), settings_(settings) {
-        if (documents() > 0) return;
-        throw DataError(
-            fmt::format("{}: the {} part has no document; more documents or another "
-                        "data.validation_fraction give it some",
-                        settings.name, part));
+        if (documents() == 0) {
+            throw DataError(
+                fmt::format("{}: the {} part has no document; more documents or another "
+                            "data.validation_fraction give it some",
+                            settings.name, part));
+        }
+        if (has_target()) return;
+        throw DataError(fmt::format(
+            "{}: no row of the {} part has a token to learn: each of its {} documents is over, or cut after "
+            "{} tokens, before one comes; give train.sequence_length more than {}",
+            settings.name, part, documents(), sequence_length() + 1, sequence_length()));
     }
 
     void check_files() const override { settings_.tokens.check_files(); }
@@ -59,6 +66,17 @@ class DocumentRows : public BatchSource {
     }
 
   private:
+    /// Looks until there is one, which is soon where rows are as they should be.
+    bool has_target() const {
+        const auto length = static_cast<std::size_t>(sequence_length());
+        std::vector<std::int32_t> inputs(length), targets(length);
+        for (std::int64_t i = 0; i < documents(); ++i) {
+            fill_document(i, inputs, targets);
+            if (std::any_of(targets.begin(), targets.end(), is_scored)) return true;
+        }
+        return false;
+    }
+
     WindowSettings settings_;
 };
 

@@ -100,6 +100,7 @@ Config evaluation_config(Config config, const std::string& path, DataSource sour
     if (source == DataSource::chat) data.chat_format = config.data.chat_format;
     if (source == DataSource::tokens) data.token_type = config.data.token_type;
     config.data = data;
+    config.train.sample_every = 0;  // of its training
     return resolve_config(config);
 }
 

@@ -234,8 +234,10 @@ class CausalLm {
                                length > rope.original_max_position_embeddings;
         // With a cache, what fills a row up behind its last token may lie beyond the context.
         const std::int64_t rows = positions + options_.cache_length;
-        return constant(stretched ? fmt::format("rope.{}", length) : "rope", {rows, config_.head_dim},
-                        {Initializer::Kind::rope, angles.scale, angles.frequencies});
+        // Plans that share memory share values of one name, which are therefore of one size.
+        std::string name = cached() ? "rope.cached" : "rope";
+        if (stretched) name += fmt::format(".{}", length);
+        return constant(name, {rows, config_.head_dim}, {Initializer::Kind::rope, angles.scale, angles.frequencies});
     }
 
     ValueId norm(const std::string& name, ValueId x) {

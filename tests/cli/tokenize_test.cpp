@@ -150,10 +150,16 @@ TEST_CASE("generate and inspect read text by the run's tokenizer") {
 
 TEST_CASE("a model with fewer tokens than its tokenizer is refused") {
     const TemporaryFolder folder;
-    const std::string run = run_with_tokenizer(folder, 700);
+    const std::string text = folder.write("text", std::string(2000, 'a')), run = folder.file("run");
+    const std::string config = byte_config(folder.file("config.json"), text);
+    const Outcome training = call({"train", config, "--out", run, "--set", "data.tokenizer=" + gpt2});
+    CHECK(training.code == 1);
+    CHECK_THAT(training.err, contains("model.vocab_size: found 256, expected at least 701, the number of tokens of "));
+    REQUIRE(call({"train", config, "--out", run, "--set", "train.max_steps=1"}).code == 0);
+    folder.write("run/tokenizer.json", content_of(gpt2));
     const Outcome outcome = call({"generate", run, "--prompt", "a"});
     CHECK(outcome.code == 1);
-    CHECK_THAT(outcome.err, contains("tokenizer.json: has 701 tokens, the model's vocab_size is 700"));
+    CHECK_THAT(outcome.err, contains("tokenizer.json: has 701 tokens, the model's vocab_size is 256"));
 }
 
 TEST_CASE("tokens are quoted on one line") {

@@ -202,7 +202,7 @@ TEST_CASE("Ctrl-C and SIGTERM end a run with what was learned saved") {
             const std::int64_t steps = check_saved(run);
             const std::string name = signal == SIGINT ? "SIGINT" : "SIGTERM";
             CHECK(outcome.err == "causeway train: ended by " + name + " after step " + std::to_string(steps) +
-                                     ", saved in " + run + "\n");
+                                     ", saved in " + run + "; --resume " + run + " goes on\n");
             CHECK_THAT(outcome.out, contains("stopped after " + std::to_string(steps) + " step"));
         }
     }

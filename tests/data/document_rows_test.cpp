@@ -99,3 +99,10 @@ TEST_CASE("B59 a part without documents is refused") {
     CHECK_THROWS_MESSAGE(epoch_documents(settings), DataError, "data.validation_fraction");
     CHECK_THROWS_MESSAGE(validation_documents(settings), DataError, "the validation part has no document");
 }
+
+TEST_CASE("B06 documents without a token to learn are refused before they are trained on") {
+    // A token alone has no target.
+    CHECK_THROWS_MESSAGE(epoch_documents(rows_over(store_of_documents({1, 1, 1}), 2, 4)), DataError,
+                         "docs.jsonl: no row of the training part has a token to learn: each of its 3 documents");
+    CHECK_NOTHROW(epoch_documents(rows_over(store_of_documents({1, 2, 1}), 2, 4)));
+}
