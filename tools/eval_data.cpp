@@ -80,7 +80,7 @@ Config config_for(const EvalData& asked) {
 std::string loss_text(const DataLoss& loss) {
     if (loss.targets == 0) return "loss n/a: no target counts\n";
     std::string text = fmt::format("loss {:.9f}\nperplexity {:.6g}\n", loss.loss, loss.perplexity());
-    if (const auto bits = loss.bits_per_byte()) text += fmt::format("bits_per_byte {:.6f}\n", *bits);
+    if (const auto bits = loss.bits_per_byte) text += fmt::format("bits_per_byte {:.6f}\n", *bits);
     if (loss.accuracy) text += fmt::format("accuracy {:.6f}\n", *loss.accuracy);
     text += fmt::format("targets {}\n", loss.targets);
     if (loss.bytes) text += fmt::format("bytes {}\n", *loss.bytes);
@@ -98,7 +98,7 @@ std::string loss_json(const DataLoss& loss, const std::string& description) {
     const nlohmann::ordered_json json{{"data", description},
                                       {"loss", known(loss.loss)},
                                       {"perplexity", known(loss.perplexity())},
-                                      {"bits_per_byte", json_of(loss.bits_per_byte())},
+                                      {"bits_per_byte", json_of(loss.bits_per_byte)},
                                       {"accuracy", json_of(loss.accuracy)},
                                       {"targets", loss.targets},
                                       {"bytes", json_of(loss.bytes)},

@@ -34,7 +34,9 @@ std::string duration_text(double seconds) {
 
 void TrainProgress::show(const train::Progress& progress) {
     count(progress.step);
-    if (progress.validation) validation_loss_ = progress.validation->loss;
+    if (const auto& validation = progress.validation; validation && validation->valid_tokens > 0) {
+        validation_loss_ = validation->loss;
+    }
     elapsed_seconds_ = progress.elapsed_seconds;
     seconds_per_step_ = progress.elapsed_seconds / static_cast<double>(progress.step.step);
     show_step(progress);
@@ -138,7 +140,9 @@ std::string TrainProgress::stay_lines(const train::Progress& progress) const {
         lines += fmt::format("{} epoch {} | mean loss {}{:.4f}{}\n", head, progress.epoch->epoch, bold,
                              progress.epoch->mean_loss, plain);
     }
-    if (progress.validation) {
+    if (progress.validation && progress.validation->valid_tokens == 0) {
+        lines += head + " val loss n/a: no target counts\n";
+    } else if (progress.validation) {
         const train::Evaluation& validation = *progress.validation;
         lines += fmt::format("{} val loss {}{:.4f}{} | perplexity {:.4g}", head, bold, validation.loss, plain,
                              validation.perplexity());

@@ -67,7 +67,8 @@ std::string summary_text(const train::RunResult& result, std::int64_t steps, con
     const std::string time = result.seconds < 60 ? seconds_text(result.seconds) : duration_text(result.seconds);
     std::string text = fmt::format("{} after {} in {}{}: loss {:.4f}", result.stopped ? "stopped" : "done",
                                    plural(steps, "step"), time, limit_text(result), result.last_step.loss);
-    if (result.validation) text += fmt::format(", val loss {:.4f}", result.validation->loss);
+    if (result.validation && result.validation->valid_tokens > 0)
+        text += fmt::format(", val loss {:.4f}", result.validation->loss);
     return text + fmt::format("; saved in {}\n", folder);
 }
 

@@ -57,7 +57,9 @@ void TrainingRun::say_always(F&& f) {
 
 void TrainingRun::after_step(const train::Progress& progress) {
     const std::int64_t step = progress.step.step, every = parts_.trainer.config().train.checkpoint_every;
-    if (progress.validation) parts_.checkpoints.evaluated(step, progress.validation->loss);
+    if (const auto& validation = progress.validation; validation && validation->valid_tokens > 0) {
+        parts_.checkpoints.evaluated(step, validation->loss);
+    }
     metrics_->write(progress);
     warn(progress.step.fault_text);
     warn(parts_.records.after_step(progress));

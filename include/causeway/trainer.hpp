@@ -27,7 +27,7 @@ struct StepReport {
 
 /// What one pass over the validation data found.
 struct Evaluation {
-    double loss = 0;                      ///< mean cross-entropy in nats over all valid targets
+    double loss = 0;                      ///< mean cross-entropy in nats over all valid targets; 0 without any
     std::int64_t valid_tokens = 0;        ///< targets that count
     std::optional<double> accuracy;       ///< built-in tasks: share of scored positions predicted right, 0 to 1
     std::optional<double> bits_per_byte;  ///< of text: the loss in bits, over the bytes that a target stands for

@@ -34,9 +34,10 @@ std::span<float> find(const std::vector<NamedTensor>& tensors, std::string_view 
 struct Trainer::Impl {
     explicit Impl(const Config& config) : trainer(config) {}
 
-    void evaluated(double loss) {
-        last = train::BestEvaluation{trainer.steps_done(), loss};
-        if (!best || loss < best->loss) best = last;
+    void evaluated(const train::Evaluation& evaluation) {
+        if (evaluation.valid_tokens == 0) return;
+        last = train::BestEvaluation{trainer.steps_done(), evaluation.loss};
+        if (!best || evaluation.loss < best->loss) best = last;
     }
     /// Where a rollback finds what it goes back to.
     void checkpoints_are_in(const std::string& folder) {
@@ -62,7 +63,7 @@ StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
     hooks.stop = &stop;
     hooks.on_step = [&](const train::Progress& progress) {
         last = report_of(progress.step);
-        if (progress.validation) impl_->evaluated(progress.validation->loss);
+        if (progress.validation) impl_->evaluated(*progress.validation);
         stop = on_step && !on_step(last);
     };
     impl_->trainer.run(hooks);
@@ -71,7 +72,7 @@ StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
 
 Evaluation Trainer::evaluate() {
     const train::Evaluation evaluation = impl_->trainer.evaluate();
-    impl_->evaluated(evaluation.loss);
+    impl_->evaluated(evaluation);
     return {evaluation.loss, evaluation.valid_tokens, evaluation.accuracy, evaluation.bits_per_byte};
 }
 

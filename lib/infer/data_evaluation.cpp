@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/accuracy.hpp"
+#include "data/evaluation_sum.hpp"
 #include "data/tokens.hpp"
+#include "exec/finite_check.hpp"
 
 namespace causeway {
 namespace {
@@ -33,11 +34,6 @@ ModelRuntime make_runtime(const Config& config) {
 
 double DataLoss::perplexity() const { return std::exp(loss); }
 
-std::optional<double> DataLoss::bits_per_byte() const {
-    if (!bytes || *bytes == 0) return std::nullopt;
-    return loss * static_cast<double>(targets) / std::numbers::ln2 / static_cast<double>(*bytes);
-}
-
 DataEvaluation::DataEvaluation(const Config& config)
     : config_(config), data_(open_validation(config)), runtime_(make_runtime(config)) {
     const std::size_t size = runtime_.executor(to_string(Mode::eval)).values<std::int32_t>("tokens").size();
@@ -45,41 +41,55 @@ DataEvaluation::DataEvaluation(const Config& config)
     targets_.resize(size);
 }
 
+void DataEvaluation::give_batch(Executor& executor) {
+    std::ranges::copy(tokens_, executor.values<std::int32_t>("tokens").begin());
+    std::ranges::copy(targets_, executor.values<std::int32_t>("targets").begin());
+}
+
 /// The sum of the batch's losses.
 double DataEvaluation::run_batch(std::int64_t batch) {
+    data_.validation->check_files();
     data_.validation->fill(batch, tokens_, targets_);
     check_tokens(tokens_, config_.model.vocab_size, "inputs");
     check_targets(targets_, config_.model.vocab_size, "targets");
     Executor& eval = runtime_.executor(to_string(Mode::eval));
-    std::ranges::copy(tokens_, eval.values<std::int32_t>("tokens").begin());
-    std::ranges::copy(targets_, eval.values<std::int32_t>("targets").begin());
+    give_batch(eval);
     eval.run(Phase::step, {});
-    return eval.values<const double>("loss")[0];
+    const double loss = eval.values<const double>("loss")[0];
+    if (!std::isfinite(loss)) throw_not_finite(batch, loss);
+    return loss;
+}
+
+/// Runs the batch once more, to say where it went wrong.
+void DataEvaluation::throw_not_finite(std::int64_t batch, double loss) {
+    Executor& eval = runtime_.executor(to_string(Mode::eval));
+    give_batch(eval);
+    const auto place = find_not_finite(eval, Phase::step, {});
+    throw NumericError(fmt::format("{}: the loss is {} from row {} on{}", data_.description, without_nan_sign(loss),
+                                   batch * config_.train.batch_size,
+                                   place ? ": " + describe(eval.plan(), *place) : ""));
 }
 
 std::optional<DataLoss> DataEvaluation::run(const Progress& progress) {
     const auto start = std::chrono::steady_clock::now();
     const std::int64_t batches = data_.validation->batches_per_epoch();
-    DataLoss result;
-    if (data_.bytes != nullptr) result.bytes = 0;
-    double loss = 0;
-    std::int64_t hits = 0;
+    EvaluationSum sum;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
-        loss += run_batch(batch);
-        result.targets += std::ranges::count_if(targets_, is_scored);
-        if (result.bytes) *result.bytes += data_.bytes->count(targets_);
+        sum.add(run_batch(batch), targets_, data_.bytes.get());
         if (config_.data.is_task()) {
             Executor& logits = runtime_.executor(to_string(Mode::logits));
             std::ranges::copy(tokens_, logits.values<std::int32_t>("tokens").begin());
             logits.run(Phase::step, {});
-            hits += count_hits<float>(logits.values<const float>("logits"), targets_);
+            sum.hits += count_hits<float>(logits.values<const float>("logits"), targets_);
         }
         if (progress && !progress(batch + 1, batches)) return std::nullopt;
     }
-    if (!std::isfinite(loss)) throw NumericError(fmt::format("{}: the loss is {}", data_.description, loss));
-    const double targets = static_cast<double>(std::max<std::int64_t>(result.targets, 1));
-    result.loss = loss / targets;
-    if (config_.data.is_task()) result.accuracy = static_cast<double>(hits) / targets;
+    DataLoss result;
+    result.loss = sum.mean_loss();
+    result.targets = sum.targets;
+    if (data_.bytes != nullptr) result.bytes = sum.bytes;
+    if (config_.data.is_task()) result.accuracy = sum.accuracy();
+    result.bits_per_byte = sum.bits_per_byte();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
 }

@@ -15,14 +15,14 @@ namespace causeway {
 
 /// How well a model predicts a data set.
 struct DataLoss {
-    double loss = 0;                    ///< mean cross-entropy in nats over all targets that count; 0 when none does
-    std::int64_t targets = 0;           ///< that count
-    std::optional<std::int64_t> bytes;  ///< of text that these stand for; none where the tokens have no text
-    std::optional<double> accuracy;     ///< built-in tasks: share of the targets that have the largest logit
+    double loss = 0;                      ///< mean cross-entropy in nats over all targets that count; 0 when none does
+    std::int64_t targets = 0;             ///< that count
+    std::optional<std::int64_t> bytes;    ///< of text that these stand for; none where the tokens have no text
+    std::optional<double> accuracy;       ///< built-in tasks: share of the targets that have the largest logit
+    std::optional<double> bits_per_byte;  ///< the whole loss in bits by the bytes; none without bytes
     double seconds = 0;
 
-    double perplexity() const;                    ///< exp(loss)
-    std::optional<double> bits_per_byte() const;  ///< the whole loss in bits by the bytes; none without bytes
+    double perplexity() const;  ///< exp(loss)
 };
 
 /// Runs a model over the validation rows of a config's data.
@@ -39,12 +39,14 @@ class DataEvaluation {
 
     /// After every batch: batches done and all of them; false ends the run.
     using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
-    /// Nothing when `progress` ended it. Throws DataError for a token outside the vocabulary, NumericError for a loss
-    /// that is not finite.
+    /// Nothing when `progress` ended it. Throws DataError for a token outside the vocabulary, IoError for a file that
+    /// has become shorter, NumericError, naming row and op, for a loss that is not finite.
     std::optional<DataLoss> run(const Progress& progress = {});
 
   private:
+    void give_batch(Executor& executor);
     double run_batch(std::int64_t batch);
+    [[noreturn]] void throw_not_finite(std::int64_t batch, double loss);
 
     Config config_;
     DataSources data_;

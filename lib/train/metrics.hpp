@@ -12,7 +12,7 @@ template <class F>
 void for_each_scalar(const Progress& progress, F&& f) {
     const StepReport& step = progress.step;
     f("loss", step.loss);
-    if (const auto& validation = progress.validation) {
+    if (const auto& validation = progress.validation; validation && validation->valid_tokens > 0) {
         f("val_loss", validation->loss);
         f("val_perplexity", validation->perplexity());
         if (validation->bits_per_byte) f("val_bits_per_byte", *validation->bits_per_byte);
@@ -29,12 +29,12 @@ void for_each_scalar(const Progress& progress, F&& f) {
     if (step.experts) f("aux_loss", step.experts->aux_loss);
 }
 
-/// One JSON object, without a newline: step, loss; when evaluated val_loss, val_perplexity, val_bits_per_byte (of text)
-/// and val_accuracy (of tasks); learning_rate, grad_norm, tokens_per_second, elapsed_s; at an epoch's end epoch and
-/// epoch_mean_loss; with experts aux_loss (without its coefficient) and expert_load, the shares of each layer's
-/// experts; "updated": false where nothing was learned, with skipped ("non_finite" or "spike") where a fault was why;
-/// ended_by (see EndedBy) on the last line of a run. Numbers are the shortest that read back to the same double,
-/// whatever the locale.
+/// One JSON object, without a newline: step, loss; when evaluated on targets that count val_loss, val_perplexity,
+/// val_bits_per_byte (of text) and val_accuracy (of tasks); learning_rate, grad_norm, tokens_per_second, elapsed_s; at
+/// an epoch's end epoch and epoch_mean_loss; with experts aux_loss (without its coefficient) and expert_load, the
+/// shares of each layer's experts; "updated": false where nothing was learned, with skipped ("non_finite" or "spike")
+/// where a fault was why; ended_by (see EndedBy) on the last line of a run. Numbers are the shortest that read back to
+/// the same double, whatever the locale.
 std::string metrics_line(const Progress& progress);
 
 /// The record of a run, DIR/metrics.jsonl: a line a step, each handed to the system as it is written.

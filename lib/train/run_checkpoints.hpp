@@ -38,7 +38,7 @@ class RunCheckpoints {
 
     /// To be told before the run goes on from a checkpoint. Removes what is to go by now.
     void resumed_from(const Checkpoint& checkpoint);
-    /// To be told after each evaluation.
+    /// To be told after each evaluation in which a target counts.
     void evaluated(std::int64_t step, double loss);
 
     /// Saves the trainer between two steps, unless that was done after just this step, makes the run's

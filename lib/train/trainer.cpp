@@ -4,13 +4,13 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <numbers>
 #include <numeric>
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/accuracy.hpp"
+#include "data/evaluation_sum.hpp"
 #include "data/tokens.hpp"
 #include "exec/model_runtime.hpp"
 #include "io/checkpoint/load.hpp"
@@ -185,9 +185,7 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
     if (data_.validation == nullptr) throw ConfigError("data: there is no validation set to evaluate");
     const Stopwatch watch;
     Evaluation result;
-    double loss = 0;
-    std::int64_t right = 0;
-    std::int64_t bytes = 0;
+    EvaluationSum sum;
     eval_->executor->run(Phase::pack, {});
     if (logits_ != nullptr) logits_->run(Phase::pack, {});
     for (std::int64_t batch = 0; batch < data_.validation->batches_per_epoch(); ++batch) {
@@ -196,15 +194,13 @@ std::optional<Evaluation> Trainer::evaluate_until(const std::atomic<bool>* stop)
         draw(*data_.validation, rows, "validation inputs", "validation targets");
         forward(*eval_, {});
         if (!std::isfinite(eval_->loss[0])) throw_bad_validation(rows);
-        loss += eval_->loss[0];
-        result.valid_tokens += valid_targets_;
-        if (data_.bytes != nullptr) bytes += data_.bytes->count(targets_);
-        if (logits_ != nullptr) right += count_hits();
+        sum.add(eval_->loss[0], targets_, data_.bytes.get());
+        if (logits_ != nullptr) sum.hits += count_hits();
     }
-    const double valid = static_cast<double>(std::max<std::int64_t>(result.valid_tokens, 1));
-    result.loss = loss / valid;
-    if (logits_ != nullptr) result.accuracy = static_cast<double>(right) / valid;
-    if (bytes > 0) result.bits_per_byte = loss / (std::numbers::ln2 * static_cast<double>(bytes));
+    result.loss = sum.mean_loss();
+    result.valid_tokens = sum.targets;
+    if (logits_ != nullptr) result.accuracy = sum.accuracy();
+    result.bits_per_byte = sum.bits_per_byte();
     result.seconds = watch.seconds();
     return result;
 }

@@ -59,7 +59,7 @@ struct StepReport {
 
 /// What one pass over the validation data found.
 struct Evaluation {
-    double loss = 0;                 ///< mean cross-entropy over all valid targets
+    double loss = 0;                 ///< mean cross-entropy over all valid targets; 0, and no result, without any
     std::int64_t valid_tokens = 0;   ///< targets that count
     std::optional<double> accuracy;  ///< built-in tasks: share of scored positions whose target has the largest logit
     double seconds = 0;

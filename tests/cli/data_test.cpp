@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"
@@ -145,6 +146,26 @@ TEST_CASE("train learns from chats, token files and mixtures, and eval judges wh
         json::parse(call({"eval", folder.file("run"), "--data", folder.write("t.bin", tokens), "--json"}).out);
     CHECK(from_file.at("loss") == judged.at("loss"));
     CHECK(from_file.at("bytes").is_null());
+}
+
+TEST_CASE("B06: validation data in which no target counts have no loss and make no checkpoint the best") {
+    const TemporaryFolder folder;
+    const std::string silent = folder.write("silent.jsonl", R"({"messages": [{"role": "user", "content": "q"}]})"
+                                                            "\n");
+    const Outcome trained =
+        call({"train", chat_config(folder), "--out", folder.file("run"), "--set", "data.validation_path=" + silent,
+              "--set", "train.eval_every=1", "--set", "train.checkpoint_every=1", "--set", "train.keep_checkpoints=2"});
+    CHECK(trained.err == "");
+    REQUIRE(trained.code == 0);
+    CHECK_THAT(trained.out, contains("val loss n/a: no target counts") && !contains("val loss 0"));
+    for (const std::string& line : lines_of(content_of(folder.file("run/metrics.jsonl")))) {
+        CHECK_FALSE(json::parse(line).contains("val_loss"));
+    }
+    const json state = json::parse(content_of(folder.file("run/checkpoints/step_00000003/state.json")));
+    CHECK(state.at("val_loss").is_null());
+    CHECK(state.at("best").is_null());
+    CHECK_FALSE(std::filesystem::exists(folder.file("run/checkpoints/step_00000001")));
+    CHECK_THAT(call({"eval", folder.file("run")}).out, contains("loss n/a: no target counts"));
 }
 
 TEST_CASE("eval of a task has its accuracy, what cannot be evaluated is refused") {

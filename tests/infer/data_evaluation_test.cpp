@@ -1,6 +1,8 @@
 #include "infer/data_evaluation.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <limits>
 
 #include "causeway/error.hpp"
 #include "support/catch.hpp"
@@ -11,8 +13,9 @@ using namespace causeway;
 
 namespace {
 
-std::string config_json(const std::string& data) {
-    return R"({"model": {"vocab_size": 300, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
+std::string config_json(const std::string& data, bool tied = true) {
+    return std::string(R"({"model": {"tie_word_embeddings": )") + (tied ? "true" : "false") +
+           R"(, "vocab_size": 300, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2,
                "max_position_embeddings": 8}, "train": {"batch_size": 3, "learning_rate": 0.01, "max_steps": 5},
                "data": {)" +
            data + "}}";
@@ -46,7 +49,7 @@ TEST_CASE("evaluation over data is the trainer's validation, with perplexity and
     CHECK(loss.targets == expected.valid_tokens);
     CHECK(loss.bytes == loss.targets);
     CHECK(loss.perplexity() == Approx(std::exp(expected.loss)));
-    CHECK(*loss.bits_per_byte() == Approx(expected.loss / std::log(2.0)));
+    CHECK(*loss.bits_per_byte == Approx(expected.loss / std::log(2.0)));
     CHECK_FALSE(loss.accuracy);
 
     std::int64_t batches = 0;
@@ -67,7 +70,7 @@ TEST_CASE("B20 a model that knows nothing has the loss of its vocabulary") {
     const DataLoss loss = *evaluation.run();
     CHECK(loss.loss == Approx(std::log(300.0)).epsilon(1e-6));
     CHECK(loss.perplexity() == Approx(300).epsilon(1e-5));
-    CHECK(*loss.bits_per_byte() == Approx(std::log2(300.0)).epsilon(1e-6));
+    CHECK(*loss.bits_per_byte == Approx(std::log2(300.0)).epsilon(1e-6));
 }
 
 TEST_CASE("a task is evaluated with its accuracy and has no bytes") {
@@ -81,7 +84,7 @@ TEST_CASE("a task is evaluated with its accuracy and has no bytes") {
     CHECK(loss.loss == expected.loss);
     CHECK(loss.accuracy == expected.accuracy);
     CHECK_FALSE(loss.bytes);
-    CHECK_FALSE(loss.bits_per_byte());
+    CHECK_FALSE(loss.bits_per_byte);
 }
 
 TEST_CASE("B06 data without a target that counts have no loss") {
@@ -95,7 +98,39 @@ TEST_CASE("B06 data without a target that counts have no loss") {
     const DataLoss loss = *evaluation.run();
     CHECK(loss.targets == 0);
     CHECK(loss.loss == 0);
-    CHECK_FALSE(loss.bits_per_byte());
+    CHECK_FALSE(loss.bits_per_byte);
+}
+
+TEST_CASE("B21 a loss that is not finite ends the evaluation at its batch, naming row, op and parameter") {
+    const TemporaryFolder folder;
+    // Only the second batch reads the poisoned row: windows of 8, three a batch.
+    const std::string text = std::string(24, 'x') + "y" + std::string(71, 'x');
+    const Config config =
+        parse_config(config_json("\"validation_path\": \"" + folder.write("a.txt", text) + "\"", false), "test");
+    DataEvaluation evaluation(config);
+    for (const NamedTensor& tensor : evaluation.runtime().parameters()) {
+        if (tensor.name == "wte.weight") {
+            tensor.view.as<float>()[std::size_t{'y'} * 16] = std::numeric_limits<float>::quiet_NaN();
+        }
+    }
+    evaluation.runtime().refresh();
+    std::int64_t batches = 0;
+    const auto count = [&](std::int64_t done, std::int64_t) {
+        batches = done;
+        return true;
+    };
+    CHECK_THROWS_MESSAGE(evaluation.run(count), NumericError, "the loss is nan from row 3 on: ");
+    CHECK_THROWS_MESSAGE(evaluation.run(count), NumericError, "parameter 'wte.weight' is nan");
+    CHECK(batches == 1);
+}
+
+TEST_CASE("a file that becomes shorter under an evaluation is an error") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("a.txt", std::string(400, 'x'));
+    DataEvaluation evaluation(parse_config(config_json("\"path\": \"" + path + "\""), "test"));
+    evaluation.runtime().refresh();
+    std::filesystem::resize_file(path, 50);
+    CHECK_THROWS_MESSAGE(evaluation.run(), IoError, "a.txt");
 }
 
 TEST_CASE("other data take the place of the config's own") {

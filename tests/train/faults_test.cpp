@@ -207,3 +207,16 @@ TEST_CASE("what the memory cannot hold is refused with both figures") {
     CHECK_THROWS_MESSAGE(Trainer(config_file("gpt2_124m.json", {"data.source=repeat", "runtime.memory_limit_mb=100"})),
                          CapacityError, "100.0 MiB");
 }
+
+TEST_CASE("B06: an evaluation without any valid target has no loss, accuracy or bits") {
+    const Config config = three_tokens();
+    TrainerOptions options = on_rows(config, {1, 2, 3}, {2, 3, 4});
+    options.data.validation = std::make_unique<WrittenRows>(1, 3, std::vector<std::int32_t>{1, 2, 3},
+                                                            std::vector<std::int32_t>{none, none, none}, 1);
+    Trainer trainer(config, std::move(options));
+    const Evaluation evaluation = trainer.evaluate();
+    CHECK(evaluation.valid_tokens == 0);
+    CHECK(evaluation.loss == 0);
+    CHECK_FALSE(evaluation.accuracy);
+    CHECK_FALSE(evaluation.bits_per_byte);
+}

@@ -56,6 +56,12 @@ TEST_CASE("evaluations and ends of epochs add their fields to the step's line") 
     CHECK(line.at("updated").get<bool>() == false);
 }
 
+TEST_CASE("B06 an evaluation in which no target counts adds nothing") {
+    Progress progress = some_progress();
+    progress.validation = Evaluation{};
+    CHECK(metrics_line(progress) == metrics_line(some_progress()));
+}
+
 TEST_CASE("a step that was left out says why, and the last line of a run what ended it") {
     Progress progress = some_progress();
     progress.step.loss = std::numeric_limits<double>::quiet_NaN();
