@@ -2,12 +2,12 @@
 
 #include "api/program_impl.hpp"
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
 #include "io/run_folder.hpp"
 #include "train/resume.hpp"
 #include "train/run_checkpoints.hpp"
-#include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway {
@@ -44,7 +44,7 @@ Trainer& Trainer::operator=(Trainer&& other) noexcept = default;
 StepReport Trainer::step() { return report_of(impl_->trainer.step()); }
 
 StepReport Trainer::run(const std::function<bool(const StepReport&)>& on_step) {
-    const train::Stopwatch watch;
+    const Stopwatch watch;
     StepReport last;
     while (!impl_->trainer.reached_limit(watch.seconds())) {
         last = step();
