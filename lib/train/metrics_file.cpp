@@ -46,16 +46,12 @@ Prefix lines_before(std::string_view text, std::int64_t step) {
     return kept;
 }
 
-std::string_view text_of(const MappedFile& file) {
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.size()};
-}
-
 }  // namespace
 
 std::string cut_metrics(const std::string& path, std::int64_t step, const std::string& line) {
     std::error_code ignored;
     const MappedFile file = std::filesystem::exists(path, ignored) ? MappedFile(path) : MappedFile();
-    const Prefix kept = step > 0 ? lines_before(text_of(file), step) : Prefix{};
+    const Prefix kept = step > 0 ? lines_before(file.text(), step) : Prefix{};
     AtomicFile cut(path);
     cut.write(file.bytes().first(kept.bytes));
     const std::string last = line.empty() ? "" : line + "\n";
