@@ -5,39 +5,13 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/run_folder.hpp"
 #include "tokenizing.hpp"
 
 namespace causeway::cli {
 namespace {
-
-constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
-
-bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-/// Bytes of the UTF-8 character that begins with this byte; 0 when none does.
-std::size_t character_length(unsigned char first) {
-    if (first < 0x80) return 1;
-    if (first >= 0xC2 && first <= 0xDF) return 2;
-    if (first >= 0xE0 && first <= 0xEF) return 3;
-    return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
-}
-
-/// Whether a second byte may follow a first: no overlong forms, no surrogates, nothing above U+10FFFF.
-bool may_follow(unsigned char first, unsigned char second) {
-    if (first == 0xE0) return second >= 0xA0;
-    if (first == 0xED) return second < 0xA0;
-    if (first == 0xF0) return second >= 0x90;
-    if (first == 0xF4) return second < 0x90;
-    return true;
-}
-
-bool is_control(const std::string& character) {
-    const auto first = static_cast<unsigned char>(character[0]);
-    if (character.size() == 1) return (first < 0x20 && first != '\n' && first != '\t') || first == 0x7F;
-    return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;  // C1
-}
 
 std::vector<std::int32_t> parse_ids(std::string_view list, std::string_view what) {
     std::vector<std::int32_t> ids;
@@ -105,7 +79,7 @@ void require_text_model(const Tokenizer* tokenizer, std::string_view option) {
 }
 
 std::string token_text(const Tokenizer& tokenizer, std::int32_t token) {
-    return token >= tokenizer.vocab_size() ? std::string(replacement) : tokenizer.token_bytes(token);
+    return token >= tokenizer.vocab_size() ? std::string(utf8::replacement) : tokenizer.token_bytes(token);
 }
 
 std::string TokenPrinter::add(std::int32_t token) {
@@ -115,21 +89,19 @@ std::string TokenPrinter::add(std::int32_t token) {
 
 std::string TokenPrinter::add_text(std::string_view text) {
     std::string out;
-    for (const char byte : text) out += add_byte(static_cast<unsigned char>(byte));
+    for (const char byte : text) out += add_byte(byte);
     return out;
 }
 
-std::string TokenPrinter::add_byte(unsigned char byte) {
+std::string TokenPrinter::add_byte(char byte) {
     std::string out;
-    const bool continues = !held_.empty() && is_continuation(byte) &&
-                           (held_.size() > 1 || may_follow(static_cast<unsigned char>(held_[0]), byte));
-    if (!continues) out = flush();
-    held_.push_back(static_cast<char>(byte));
-    const std::size_t length = character_length(static_cast<unsigned char>(held_[0]));
-    if (length == 0) return out + flush();
-    if (held_.size() < length) return out;
+    if (!utf8::may_begin(held_ + byte)) out = flush();
+    held_.push_back(byte);
+    if (!utf8::may_begin(held_)) return out + flush();
+    const utf8::Decoded found = utf8::decode(held_, 0);
+    if (found.bytes == 0) return out;
     const std::string character = std::exchange(held_, "");
-    return out + (clean_ && is_control(character) ? std::string(replacement) : character);
+    return out + (clean_ && !utf8::is_printable(found.character) ? std::string(utf8::replacement) : character);
 }
 
 std::string TokenPrinter::finish() { return flush(); }
@@ -138,7 +110,7 @@ std::string TokenPrinter::finish() { return flush(); }
 std::string TokenPrinter::flush() {
     if (held_.empty()) return "";
     const std::string bytes = std::exchange(held_, "");
-    return clean_ ? std::string(replacement) : bytes;
+    return clean_ ? std::string(utf8::replacement) : bytes;
 }
 
 }  // namespace causeway::cli

@@ -51,7 +51,7 @@ class TokenPrinter {
     std::string finish();
 
   private:
-    std::string add_byte(unsigned char byte);
+    std::string add_byte(char byte);
     std::string flush();
 
     std::shared_ptr<const Tokenizer> tokenizer_;

@@ -1,9 +1,9 @@
-#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "base/cpu.hpp"
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "io/token_file_writer.hpp"
@@ -69,7 +69,7 @@ std::string summary(const TokenizeCounts& counts, const TokenFileWriter& writer,
 }
 
 int run_tokenize(const Arguments& arguments) {
-    const auto begin = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const auto tokenizer = open_tokenizer(arguments.tokenizer);
     TokenizeOptions options;
     options.jsonl = arguments.jsonl;
@@ -85,9 +85,8 @@ int run_tokenize(const Arguments& arguments) {
     line.finish();
     if (counts.documents == 0) throw DataError(fmt::format("{}: there is no text", arguments.inputs.front()));
     writer.finish();
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     // Standard output may be the tokens' place.
-    write_notice(summary(counts, writer, taken.count()), arguments.out);
+    write_notice(summary(counts, writer, watch.seconds()), arguments.out);
     return exit_success;
 }
 

@@ -3,19 +3,13 @@
 #include <unistd.h>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
-#include "io/tokenizer/utf8.hpp"
 #include "output.hpp"
 #include "text.hpp"
 
 namespace causeway::cli {
-namespace {
-
-bool is_control(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
-
-}  // namespace
-
 std::optional<std::int32_t> token_named(const Tokenizer& tokenizer, const std::string& name, std::string_view option) {
     if (name.empty()) return std::nullopt;
     if (const auto id = tokenizer.find(name)) return id;
@@ -45,7 +39,7 @@ std::string quoted_bytes(std::string_view bytes) {
             out += '\\';
             out += c;
             ++at;
-        } else if (found.bytes == 0 || is_control(found.character)) {
+        } else if (found.bytes == 0 || utf8::is_control(found.character)) {
             out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
             ++at;
         } else {

@@ -23,10 +23,9 @@ namespace causeway::cli {
 namespace {
 
 constexpr const char* footer =
-    "DIR receives metrics.jsonl (one object a step), config.json (every field, as resolved), model.safetensors,\n"
-    "report.html (open it while the run goes on), run.json (machine and plan), with train.sample_every samples.jsonl,\n"
-    "with train.tensorboard event files, and checkpoints/, from which --resume DIR goes on to the same bits as without "
-    "the interruption (docs/resume.md).\n"
+    "DIR receives the model and the records of the run (docs/report.md has the list): report.html can be opened while\n"
+    "it goes on, and from checkpoints/ --resume DIR goes on to the same bits as without the interruption\n"
+    "(docs/resume.md).\n"
     "Ctrl-C (SIGINT), SIGTERM and SIGHUP end the run after the current step with a checkpoint; exit code 130, 143 or\n"
     "129. A second one ends it at once. A trace that cannot be written does not end it; the exit code is 1 then.\n"
     "\n"

@@ -5,6 +5,7 @@
 
 #include "causeway/error.hpp"
 #include "io/step_lines.hpp"
+#include "text.hpp"
 
 namespace causeway::cli {
 namespace {
@@ -62,12 +63,9 @@ std::optional<std::string> TrainSamples::after_step(std::int64_t step) {
     return text;
 }
 
-/// A vocabulary may have more ids than the tokenizer has tokens.
 std::string TrainSamples::text_of(const std::vector<std::int32_t>& tokens) const {
     std::string text;
-    for (const std::int32_t token : tokens) {
-        text += token < tokenizer_->vocab_size() ? tokenizer_->token_bytes(token) : "\xEF\xBF\xBD";
-    }
+    for (const std::int32_t token : tokens) text += token_text(*tokenizer_, token);
     return text;
 }
 

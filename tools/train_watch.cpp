@@ -1,10 +1,10 @@
 #include "train_watch.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "command.hpp"
 #include "inspect/machine.hpp"
@@ -24,10 +24,6 @@ TimelineWindow window_of(const train::Trainer& trainer, std::int64_t steps) {
     window.micro_batches = train.gradient_accumulation_steps;
     return window;
 }
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 std::string check_name(const std::string& file) { return file.empty() ? "is empty, expected a file to write" : ""; }
 
@@ -78,9 +74,9 @@ std::string TrainWatch::after_step(const train::Progress& progress) {
 
 std::string TrainWatch::after_run() {
     if (!timeline_) return "";
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     std::string trouble = write_trace();
-    seconds_after_run_ = seconds_since(begin);
+    seconds_after_run_ = watch.seconds();
     return trouble;
 }
 
@@ -90,7 +86,7 @@ std::string TrainWatch::profile(double run_seconds) const {
 
 /// And ends the recording.
 std::string TrainWatch::write_trace() {
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     std::string trouble;
     try {
         write_text_atomically(options_.trace, timeline_->json());
@@ -101,7 +97,7 @@ std::string TrainWatch::write_trace() {
     }
     timeline_.reset();
     failed_ = failed_ || !trouble.empty();
-    if (profile_) profile_->add_trace(seconds_since(begin));
+    if (profile_) profile_->add_trace(watch.seconds());
     return trouble;
 }
 

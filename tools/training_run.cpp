@@ -1,10 +1,10 @@
 #include "training_run.hpp"
 
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "command.hpp"
 #include "io/step_lines.hpp"
 #include "output.hpp"
-#include "train/stopwatch.hpp"
 #include "train_texts.hpp"
 
 namespace causeway::cli {
@@ -21,7 +21,7 @@ int TrainingRun::operator()() {
     train::RunHooks hooks;
     hooks.stop = &parts_.signal.flag();
     hooks.on_step = [this](const train::Progress& progress) { after_step(progress); };
-    const train::Stopwatch watch;
+    const Stopwatch watch;
     train::RunResult result;
     try {
         result = parts_.trainer.run(hooks);

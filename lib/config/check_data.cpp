@@ -12,7 +12,7 @@ namespace {
 /// Which sources a field means something to; for the others it must keep its default.
 struct Applies {
     const char* field;
-    bool text, jsonl, chat, tokens, tasks;
+    bool text, jsonl, chat, tokens, tasks, lookback_copy = tasks;
 };
 constexpr Applies applies[] = {{"path", true, true, true, true, false},
                                {"mixture", true, true, true, true, false},
@@ -22,9 +22,14 @@ constexpr Applies applies[] = {{"path", true, true, true, true, false},
                                {"packing", false, true, true, false, false},
                                {"document_start", false, true, false, false, false},
                                {"document_separator", true, true, false, false, false},
-                               {"validation_path", true, true, true, true, false}};
+                               {"validation_path", true, true, true, true, false},
+                               {"validation_fraction", true, true, true, true, false},
+                               {"sampling", true, true, true, true, false},
+                               {"validation_stride", true, true, true, true, false},
+                               {"lookback", false, false, false, false, false, true}};
 
 bool applies_to(const Applies& row, const DataConfig& data) {
+    if (data.source == DataSource::lookback_copy) return row.lookback_copy;
     if (data.is_task()) return row.tasks;
     const bool by_source[] = {row.text, row.jsonl, row.chat, row.tokens};
     return by_source[static_cast<std::size_t>(data.source)];

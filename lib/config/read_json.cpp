@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "config/mistake.hpp"
 
@@ -158,9 +159,7 @@ class Builder final : public Json::json_sax_t {
 }  // namespace
 
 Json read_json(const std::string& text, const std::string& origin) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    std::string_view body = text;
-    if (body.starts_with(byte_order_mark)) body.remove_prefix(byte_order_mark.size());
+    const std::string_view body = utf8::without_byte_order_mark(text);
     if (const std::size_t nul = body.find('\0'); nul != std::string_view::npos) {
         const Position at = position_of(body, nul);  // the parser would take it for the end
         throw ConfigError(fmt::format("{}:{}:{}: byte 0x00: this is not UTF-8 text", origin, at.line, at.column));

@@ -11,6 +11,7 @@
 
 #include "base/ceil_div.hpp"
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 #include "io/token_file.hpp"
@@ -158,13 +159,6 @@ void for_each_part(std::size_t count, int threads, const Work& work) {
     if (error) std::rethrow_exception(error);
 }
 
-std::string_view text_of(const MappedFile& file) {
-    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-    std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
-    return text;
-}
-
 }  // namespace
 
 TokenType narrowest_type(std::int64_t vocab_size) {
@@ -175,7 +169,7 @@ TokenType narrowest_type(std::int64_t vocab_size) {
 void append_lines(const std::string& path, const DocumentEncoder& encoder, const EncodingSettings& settings,
                   TokenStore& store) {
     const MappedFile file(path);
-    const std::string_view text = text_of(file);
+    const std::string_view text = utf8::without_byte_order_mark(file.text());
     const TokenType type = narrowest_type(settings.tokenizer->vocab_size());
     const LineEncoder lines(path, text, encoder, type);
     const std::vector<std::string_view> parts = cut_lines(text);
@@ -191,7 +185,7 @@ void append_lines(const std::string& path, const DocumentEncoder& encoder, const
 void append_text(const std::string& path, const EncodingSettings& settings, TokenStore& store) {
     const MappedFile file(path);
     if (file.size() == 0) throw DataError(fmt::format("{}: is empty, expected text", path));
-    const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.size());
+    const std::string_view text = file.text();
     const TokenType type = narrowest_type(settings.tokenizer->vocab_size());
     const std::vector<std::string_view> parts = cut_text(text, *settings.tokenizer);
     std::vector<std::shared_ptr<const EncodedPart>> encoded(parts.size());

@@ -1,11 +1,11 @@
 #include "data/open_tokens.hpp"
 
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "base/cpu.hpp"
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "data/document_encoder.hpp"
 #include "data/encode_file.hpp"
@@ -85,7 +85,7 @@ Opening prepare(const Config& config, const SourceEntry& source, const std::shar
 
 OpenedTokens open_tokens(const Config& config, const std::string& path, const std::string& field,
                          const std::shared_ptr<const Tokenizer>& tokenizer) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const SourceEntry& source = sources.at(static_cast<std::size_t>(config.data.source));
     const std::vector<std::string> files = files_of_path(path, config.data.source, field);
     const Opening opening = prepare(config, source, tokenizer);
@@ -96,7 +96,7 @@ OpenedTokens open_tokens(const Config& config, const std::string& path, const st
     opened.name = files.size() == 1 ? files[0] : fmt::format("{} ({} files)", path, files.size());
     opened.encoded = source.encoder != nullptr ||
                      (tokenizer != nullptr && config.data.source == DataSource::text && !config.data.tokenizer.empty());
-    opened.encoding_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    opened.encoding_seconds = watch.seconds();
     return opened;
 }
 

@@ -39,8 +39,6 @@ class TokenStore {
     std::int64_t vocab_size() const { return vocab_size_; }
     /// Where documents begin, ascending; empty when nobody said.
     std::span<const std::int64_t> documents() const { return documents_; }
-    /// Whether some tokens carry no loss.
-    bool masked() const { return masked_; }
 
     /// Writes tokens first .. first+out.size()-1, which must exist, to `out`. Allocates nothing.
     /// Throws DataError, naming file, value and position, for a token outside [0, vocab_size). O(n + log pieces).
@@ -59,7 +57,7 @@ class TokenStore {
     std::vector<TokenPiece> pieces_;
     std::vector<std::int64_t> ends_;  ///< of each piece, counted through
     std::vector<std::int64_t> documents_;
-    bool masked_ = false;
+    bool masked_ = false;  ///< some tokens carry no loss
 };
 
 /// A part of a store: `size` tokens from `first` on, or whole documents [first_document, first_document + documents).

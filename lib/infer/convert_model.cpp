@@ -45,10 +45,7 @@ std::vector<std::string> copy_companions(const std::string& source, const std::s
         std::error_code ignored;
         const std::string from = source + "/" + name;
         if (!fs::is_regular_file(from, ignored)) continue;
-        const MappedFile file(from);
-        AtomicFile to(folder + "/" + name);
-        to.write(file.bytes());
-        to.commit();
+        copy_file_atomically(from, folder + "/" + name);
         copied.emplace_back(name);
     }
     return copied;
@@ -59,9 +56,7 @@ Json object_in(const std::string& folder, const char* name) {
     std::error_code ignored;
     const std::string path = folder + "/" + name;
     if (!fs::is_regular_file(path, ignored)) return Json::object();
-    const MappedFile file(path);
-    const Json values =
-        config::read_json(std::string(reinterpret_cast<const char*>(file.bytes().data()), file.size()), path);
+    const Json values = config::read_json(std::string(MappedFile(path).text()), path);
     return values.is_object() ? values : Json::object();
 }
 

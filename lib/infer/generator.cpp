@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include "base/ceil_div.hpp"
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "data/tokens.hpp"
 #include "infer/stop_strings.hpp"
@@ -109,10 +109,6 @@ void check_causal(const ModelConfig& model) {
     }
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 }  // namespace
 
 void check_generation(const GenerationOptions& options) {
@@ -149,9 +145,9 @@ struct Generator::Impl {
         const auto live = [&] { return std::ranges::count_if(rows, [](const Row& row) { return !row.ended(); }); };
         bool first = true;
         for (std::int64_t count = live(); count > 0; count = live()) {
-            const auto begin = std::chrono::steady_clock::now();
+            const Stopwatch watch;
             const bool goes_on = step(rows);
-            (first ? times.prefill_seconds : times.decode_seconds) += seconds_since(begin);
+            (first ? times.prefill_seconds : times.decode_seconds) += watch.seconds();
             if (!std::exchange(first, false)) times.decoded_tokens += count;
             if (!goes_on) {
                 for (Row& row : rows) row.cancel();

@@ -9,6 +9,7 @@
 
 #include "base/ceil_div.hpp"
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "data/document_rows.hpp"
 #include "data/open_data.hpp"
 #include "data/tokens.hpp"
@@ -57,7 +58,7 @@ std::string escaped(const std::string& bytes) {
 std::string bytes_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer) {
     std::string bytes;
     for (const std::int32_t id : ids) {
-        bytes += id < tokenizer.vocab_size() ? tokenizer.token_bytes(id) : "\xEF\xBF\xBD";
+        bytes += id < tokenizer.vocab_size() ? tokenizer.token_bytes(id) : std::string(utf8::replacement);
     }
     return bytes;
 }

@@ -3,11 +3,11 @@
 #include <string_view>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "inspect/attention_maps.hpp"
 #include "inspect/svg.hpp"
 #include "inspect/text_table.hpp"
-#include "io/tokenizer/utf8.hpp"
 
 namespace causeway {
 namespace {
@@ -17,7 +17,6 @@ std::string token_label(std::string_view bytes) {
     std::string label;
     for (std::size_t at = 0; at < bytes.size();) {
         const utf8::Decoded found = utf8::decode(bytes, at);
-        const bool control = found.character < 0x20 || (found.character >= 0x7F && found.character < 0xA0);
         const std::size_t length = std::max<std::size_t>(found.bytes, 1);
         if (bytes[at] == ' ') {
             label += "\u2423";
@@ -25,7 +24,7 @@ std::string token_label(std::string_view bytes) {
             label += "\u23CE";
         } else if (bytes[at] == '\t') {
             label += "\u21E5";
-        } else if (found.bytes > 0 && !control) {
+        } else if (found.bytes > 0 && !utf8::is_control(found.character)) {
             label += bytes.substr(at, length);
         } else {
             for (const char byte : bytes.substr(at, length)) {

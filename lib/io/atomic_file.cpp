@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -15,19 +14,12 @@
 #include "causeway/error.hpp"
 #include "io/mapped_file.hpp"
 #include "io/temporary_name.hpp"
+#include "io/whole_number.hpp"
 
 namespace causeway {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Reads a whole number that is all of the text.
-std::optional<int> whole_number(std::string_view text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-    return number;
-}
 
 /// The number of the open descriptor that a path is a name of. Opening such a path would be no write into what is open:
 /// not for a socket, and of a file it would begin at its start.
@@ -71,13 +63,6 @@ FileDescriptor create_sibling(const std::string& path, std::string& name) {
         if (errno != EEXIST) break;
     }
     throw_file_error(path, "create a file beside it", errno);
-}
-
-void copy_atomically(const std::string& from, const std::string& to) {
-    const MappedFile content(from);
-    AtomicFile copy(to);
-    copy.write(content.bytes());
-    copy.commit();
 }
 
 }  // namespace
@@ -153,13 +138,20 @@ bool lead_to_same_file(const std::string& a, const std::string& b) {
     return place(a) == place(b);
 }
 
+void copy_file_atomically(const std::string& from, const std::string& to) {
+    const MappedFile content(from);
+    AtomicFile copy(to);
+    copy.write(content.bytes());
+    copy.commit();
+}
+
 void link_atomically(const std::string& from, const std::string& to) {
     const std::string target = end_of_links(to);
     for (int attempt = 0; attempt < most_temporary_names; ++attempt) {
         const std::string name = next_temporary_name(target);
         if (link(from.c_str(), name.c_str()) != 0) {
             if (errno == EEXIST) continue;
-            return copy_atomically(from, to);  // a file system without links
+            return copy_file_atomically(from, to);  // a file system without links
         }
         const bool renamed = std::rename(name.c_str(), target.c_str()) == 0;
         const int error = errno;

@@ -52,6 +52,9 @@ bool lead_to_same_file(const std::string& a, const std::string& b);
 /// file system has no links. Throws IoError.
 void link_atomically(const std::string& from, const std::string& to);
 
+/// Writes the content of the file `from`, by AtomicFile, to `to`. Throws IoError.
+void copy_file_atomically(const std::string& from, const std::string& to);
+
 /// The whole of a small file (config.json, an index) in one go, by AtomicFile. Returns its hash.
 std::string write_text_atomically(const std::string& path, std::string_view text);
 

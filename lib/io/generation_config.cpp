@@ -112,9 +112,7 @@ std::optional<GenerationConfig> load_generation_config(const std::string& path) 
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return std::nullopt;
     const MappedFile file(path);
-    const auto bytes = file.bytes();
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    const json object = json::parse(text, nullptr, false);
+    const json object = json::parse(file.text(), nullptr, false);
     if (!object.is_object()) throw IoError(fmt::format("{}: is no JSON object", path));
     return Reader(path, object).read();
 }

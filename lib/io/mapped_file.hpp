@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace causeway {
@@ -31,6 +32,7 @@ class MappedFile {
     const std::string& path() const { return path_; }
     std::size_t size() const { return size_; }
     std::span<const std::byte> bytes() const { return {data_, size_}; }
+    std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
 
   private:
     void swap(MappedFile& other) noexcept {

@@ -1,12 +1,10 @@
 #include "io/npy.hpp"
 
 #include <array>
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "base/ceil_div.hpp"
 #include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/atomic_file.hpp"
@@ -14,9 +12,6 @@
 
 namespace causeway {
 namespace {
-
-constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t alignment = 64;  // of the data, as NumPy itself writes it
 
 // What is written is the first of its DType; NumPy's bool is read as bytes.
 constexpr std::array descriptions{
@@ -32,18 +27,6 @@ DType dtype_named(const std::string& path, std::string_view descr) {
     }
     throw IoError(
         fmt::format("{}: dtype '{}' is not supported, expected <f4, <f8, <f2, <i4, <i8, |u1 or |b1", path, descr));
-}
-
-std::string header_of(std::string_view description, const Shape& shape) {
-    std::string extents;
-    for (std::int64_t extent : shape.extents()) extents += fmt::format("{}, ", extent);
-    if (shape.rank() > 1) extents.resize(extents.size() - 2);
-    if (shape.rank() == 1) extents.resize(extents.size() - 1);
-    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", description, extents);
-    const std::size_t start = magic.size() + 4;
-    const std::size_t total = round_up(start + text.size() + 1, alignment);
-    text.resize(total - start - 1, ' ');
-    return text + '\n';
 }
 
 }  // namespace
@@ -83,15 +66,10 @@ void write_npy(const std::string& path, const TensorDesc& desc, const void* data
     if (description.empty()) {
         throw IoError(fmt::format("{}: .npy has no element type for {}", path, to_string(desc.dtype)));
     }
-    const std::string header = header_of(description, desc.shape);
-    const auto length = static_cast<std::uint16_t>(header.size());
-    constexpr std::array<std::uint8_t, 2> version{1, 0};
+    const std::string header = npy_header(description, desc.shape.extents());
     const auto elements = static_cast<std::size_t>(desc.shape.elements());
 
     AtomicFile file(path);
-    file.write(std::as_bytes(std::span(magic)));
-    file.write(std::as_bytes(std::span(version)));
-    file.write(std::as_bytes(std::span(&length, 1)));
     file.write(std::as_bytes(std::span(header)));
     file.write({static_cast<const std::byte*>(data), elements * size_of(desc.dtype)});
     file.commit();

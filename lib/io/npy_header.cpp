@@ -1,10 +1,12 @@
 #include "io/npy_header.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "base/ceil_div.hpp"
 #include "base/format.hpp"
 #include "causeway/error.hpp"
 
@@ -105,6 +107,25 @@ NpyHeader parse_npy_header(const std::string& path, std::span<const std::byte> f
     const std::string_view text(reinterpret_cast<const char*>(file.data()) + start, length);
     const DictReader dict(path, text);
     return {dict.descr(), dict.fortran_order(), dict.shape(), start + length};
+}
+
+std::string npy_header(std::string_view descr, std::span<const std::int64_t> shape, std::size_t least_bytes) {
+    constexpr std::size_t alignment = 64;
+    constexpr std::string_view version_1_0("\x01\x00", 2);
+    std::string extents;
+    for (const std::int64_t extent : shape) extents += fmt::format("{}, ", extent);
+    if (shape.size() > 1) extents.resize(extents.size() - 2);
+    if (shape.size() == 1) extents.resize(extents.size() - 1);
+    std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, extents);
+    const std::size_t start = magic.size() + version_1_0.size() + sizeof(std::uint16_t);
+    const std::size_t total = std::max(round_up(start + text.size() + 1, alignment), least_bytes);
+    text.resize(total - start - 1, ' ');
+    text += '\n';
+    std::string header(magic);
+    header += version_1_0;
+    header += static_cast<char>(text.size() & 0xFF);
+    header += static_cast<char>(text.size() >> 8);
+    return header + text;
 }
 
 }  // namespace causeway

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace causeway {
@@ -26,5 +27,9 @@ bool looks_like_npy(std::span<const std::byte> file);
 /// Reads the header of `file`, the whole content of the file at `path`. Throws IoError (path and reason) when there is
 /// none; what follows the header is not looked at. O(length of the header).
 NpyHeader parse_npy_header(const std::string& path, std::span<const std::byte> file);
+
+/// The beginning of a .npy file (version 1.0, C order) with elements of NumPy's type `descr`, up to the first element:
+/// a multiple of 64 bytes, as NumPy writes it, and at least `least_bytes`.
+std::string npy_header(std::string_view descr, std::span<const std::int64_t> shape, std::size_t least_bytes = 0);
 
 }  // namespace causeway

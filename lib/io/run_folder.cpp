@@ -17,10 +17,7 @@ namespace {
 
 void copy_file(const std::string& from, const std::string& to) {
     if (lead_to_same_file(from, to)) return;
-    const MappedFile file(from);
-    AtomicFile copy(to);
-    copy.write(file.bytes());
-    copy.commit();
+    copy_file_atomically(from, to);
 }
 
 }  // namespace
@@ -32,11 +29,9 @@ void make_folder(const std::string& folder) {
 }
 
 void save_run(const RunFolder& run, const Config& config, std::span<const NamedTensor> parameters) {
-    std::vector<TensorToWrite> tensors;
-    for (const NamedTensor& tensor : parameters) tensors.push_back({tensor.name, tensor.view.desc, tensor.view.data});
     make_folder(run.folder);
     write_text_atomically(run.config(), to_json(config));
-    write_safetensors(run.parameters(), tensors);
+    write_safetensors(run.parameters(), to_write(parameters));
     copy_tokenizer(config.data.tokenizer, run);
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "io/mapped_file.hpp"
+#include "tensor/named_tensor.hpp"
 #include "tensor/tensor_desc.hpp"
 
 namespace causeway {
@@ -79,6 +80,9 @@ struct TensorToWrite {
     const void* data = nullptr;
     std::function<void(std::byte*)> fill{};
 };
+
+/// Tensors to be written from where they are.
+std::vector<TensorToWrite> to_write(std::span<const NamedTensor> tensors);
 
 /// Writes a safetensors file atomically (see AtomicFile): the widest dtypes first, then by name, as the format's
 /// reference writer orders them; the header is padded with spaces so that the data begins at a multiple of 8.

@@ -68,6 +68,12 @@ std::string header_of(const std::string& path, const std::vector<const TensorToW
 
 }  // namespace
 
+std::vector<TensorToWrite> to_write(std::span<const NamedTensor> tensors) {
+    std::vector<TensorToWrite> result;
+    for (const NamedTensor& tensor : tensors) result.push_back({tensor.name, tensor.view.desc, tensor.view.data});
+    return result;
+}
+
 std::string write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
                               std::map<std::string, std::string> metadata) {
     check_tensors(path, tensors);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include "base/format.hpp"
 #include "io/file_descriptor.hpp"
+#include "io/whole_number.hpp"
 
 namespace causeway {
 namespace {
@@ -22,14 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view temporary_mark = ".tmp-";
-
-/// Reads a whole number that is all of the text.
-std::optional<int> whole_number(std::string_view text) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-    return number;
-}
 
 /// The process whose unfinished file has that name.
 std::optional<int> writer_of(std::string_view name) {

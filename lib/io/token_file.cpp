@@ -10,6 +10,7 @@
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
+#include "io/llmc_tokens.hpp"
 #include "io/npy_header.hpp"
 
 namespace causeway {
@@ -28,15 +29,6 @@ constexpr std::array<TypeFacts, 6> types{TypeFacts{"auto", "", 0},      TypeFact
 
 const TypeFacts& facts_of(TokenType type) { return types.at(static_cast<std::size_t>(type)); }
 
-/// llm.c: 256 int32, of which the first three are a magic number, a version and the number of tokens.
-struct LlmcKind {
-    std::int32_t magic;
-    std::int32_t version;
-    TokenType type;
-};
-constexpr std::array llmc_kinds{LlmcKind{20240520, 1, TokenType::uint16}, LlmcKind{20240801, 7, TokenType::uint32}};
-constexpr std::size_t llmc_header_bytes = 256 * sizeof(std::int32_t);
-
 [[noreturn]] void refuse(const std::string& path, std::string_view why) {
     throw IoError(fmt::format("{}: {}", path, why));
 }
@@ -47,13 +39,13 @@ std::int32_t int_at(std::span<const std::byte> file, std::size_t index) {
     return value;
 }
 
-const LlmcKind* find_llmc_kind(std::span<const std::byte> file) {
+const LlmcTokens* find_llmc_kind(std::span<const std::byte> file) {
     if (file.size() < sizeof(std::int32_t)) return nullptr;
-    const auto found = std::ranges::find(llmc_kinds, int_at(file, 0), &LlmcKind::magic);
-    return found == llmc_kinds.end() ? nullptr : &*found;
+    const auto found = std::ranges::find(llmc_token_kinds, int_at(file, 0), &LlmcTokens::magic);
+    return found == llmc_token_kinds.end() ? nullptr : &*found;
 }
 
-TokenLayout llmc_layout(const std::string& path, std::span<const std::byte> file, const LlmcKind& kind) {
+TokenLayout llmc_layout(const std::string& path, std::span<const std::byte> file, const LlmcTokens& kind) {
     if (file.size() < llmc_header_bytes) {
         refuse(path, fmt::format("has {} bytes and ends inside its header of llm.c, which takes {}", file.size(),
                                  llmc_header_bytes));
@@ -98,7 +90,7 @@ bool is_lfs_pointer(std::span<const std::byte> file) {
 /// What a file says of itself; nothing for plain numbers.
 std::optional<TokenLayout> stated_layout(const std::string& path, std::span<const std::byte> file) {
     if (looks_like_npy(file)) return npy_layout(path, file);
-    if (const LlmcKind* kind = find_llmc_kind(file)) return llmc_layout(path, file, *kind);
+    if (const LlmcTokens* kind = find_llmc_kind(file)) return llmc_layout(path, file, *kind);
     return std::nullopt;
 }
 

@@ -7,14 +7,13 @@
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
+#include "io/llmc_tokens.hpp"
+#include "io/npy_header.hpp"
 
 namespace causeway {
 namespace {
 
 constexpr std::int64_t most_16_bits = 65536;
-constexpr std::size_t llmc_header_bytes = 1024;
-constexpr std::int32_t llmc_magic_16 = 20240520, llmc_magic_32 = 20240801;
-constexpr std::int32_t llmc_version_16 = 1, llmc_version_32 = 7;
 constexpr std::size_t npy_header_bytes = 128;  // with room for any number
 
 void put_little_endian(std::uint32_t value, std::size_t width, char* out) {
@@ -22,25 +21,15 @@ void put_little_endian(std::uint32_t value, std::size_t width, char* out) {
 }
 
 std::string llmc_header(std::size_t width, std::int64_t tokens) {
+    const LlmcTokens& kind = width == 2 ? llmc_tokens_16 : llmc_tokens_32;
     std::string header(llmc_header_bytes, '\0');
     const auto put = [&](std::size_t place, std::int64_t value) {
         put_little_endian(static_cast<std::uint32_t>(value), 4, header.data() + 4 * place);
     };
-    put(0, width == 2 ? llmc_magic_16 : llmc_magic_32);
-    put(1, width == 2 ? llmc_version_16 : llmc_version_32);
+    put(0, kind.magic);
+    put(1, kind.version);
     put(2, tokens);
     return header;
-}
-
-std::string npy_header(std::size_t width, std::int64_t tokens) {
-    constexpr std::string_view start("\x93NUMPY\x01\x00", 8);
-    std::string header(start);
-    const std::size_t length = npy_header_bytes - start.size() - 2;
-    header.push_back(static_cast<char>(length));
-    header.push_back('\0');
-    header += fmt::format("{{'descr': '<u{}', 'fortran_order': False, 'shape': ({},), }}", width, tokens);
-    header.resize(npy_header_bytes - 1, ' ');
-    return header + "\n";
 }
 
 }  // namespace
@@ -69,7 +58,8 @@ std::string TokenFileWriter::next_path() const {
 
 std::string TokenFileWriter::header(std::int64_t tokens) const {
     if (format_ == TokenFormat::llmc) return llmc_header(width_, tokens);
-    return format_ == TokenFormat::npy ? npy_header(width_, tokens) : "";
+    if (format_ != TokenFormat::npy) return "";
+    return npy_header(fmt::format("<u{}", width_), std::span(&tokens, 1), npy_header_bytes);
 }
 
 void TokenFileWriter::open() {

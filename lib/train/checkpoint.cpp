@@ -15,19 +15,9 @@
 namespace causeway::train {
 namespace {
 
-std::vector<TensorToWrite> to_write(const std::vector<NamedTensor>& tensors) {
-    std::vector<TensorToWrite> result;
-    for (const NamedTensor& tensor : tensors) result.push_back({tensor.name, tensor.view.desc, tensor.view.data});
-    return result;
-}
-
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string text_of(const MappedFile& file) {
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.size()};
-}
-
-std::string read_text(const std::string& path) { return text_of(MappedFile(path)); }
+std::string read_text(const std::string& path) { return std::string(MappedFile(path).text()); }
 
 /// "<hash>  <name>" a line, as `xxh128sum --check` reads them: hashes by name.
 std::map<std::string, std::string> read_hashes(const std::string& path) {

@@ -4,14 +4,12 @@
 #include <cmath>
 
 #include "base/ceil_div.hpp"
+#include "base/limits.hpp"
 #include "causeway/error.hpp"
 #include "train/lr_schedule.hpp"
 
 namespace causeway::train {
 namespace {
-
-/// Counting goes no further, as train.max_steps does not.
-constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 
 std::int64_t steps_of_epochs(double epochs, std::int64_t steps_per_epoch) {
     if (steps_per_epoch == 0) {

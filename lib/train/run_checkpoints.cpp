@@ -43,9 +43,7 @@ std::map<std::int64_t, CheckpointFolder> checkpoints_of(const RunFolder& run) {
 /// The validation loss that a checkpoint names; none where it has none, or cannot be read.
 std::optional<double> validation_loss_of(const CheckpointFolder& at) {
     try {
-        const MappedFile file(at.state());
-        return parse_record({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, at.state())
-            .validation_loss;
+        return parse_record(std::string(MappedFile(at.state()).text()), at.state()).validation_loss;
     } catch (const IoError&) {
         return std::nullopt;
     }

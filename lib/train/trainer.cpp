@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/accuracy.hpp"
@@ -17,7 +18,6 @@
 #include "io/run_folder.hpp"
 #include "plan/update_factors.hpp"
 #include "train/lr_schedule.hpp"
-#include "train/stopwatch.hpp"
 
 namespace causeway::train {
 namespace {

@@ -1,8 +1,8 @@
 // Trainer::run: the loop over steps, and what it does between them.
 #include <algorithm>
 
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
-#include "train/stopwatch.hpp"
 #include "train/trainer.hpp"
 
 namespace causeway::train {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 }
 
-TEST_CASE("B67 the default thread count honours the affinity mask") {
+TEST_CASE("B67: the default thread count honours the affinity mask") {
     cpu_set_t before;
     REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
     const int all = available_threads();
@@ -35,7 +35,7 @@ TEST_CASE("B67 the default thread count honours the affinity mask") {
     REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
 }
 
-TEST_CASE("B67 the default thread count honours cgroup quotas") {
+TEST_CASE("B67: the default thread count honours cgroup quotas") {
     const TemporaryFolder root;
     CHECK(std::isinf(cgroup_cores(root.path())));
 

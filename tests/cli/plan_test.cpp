@@ -14,7 +14,7 @@ TEST_CASE("A plan is printed with its verdict on memory") {
     CHECK_THAT(lines_of(limited.out).back(), contains(" of 100 MiB runtime.memory_limit_mb: does not fit"));
 }
 
-TEST_CASE("S3-23 the plan of a model with experts says how many parameters a token meets") {
+TEST_CASE("S3-23: the plan of a model with experts says how many parameters a token meets") {
     const Outcome plan = call({"plan", config_path("minimind_moe.json")});
     CHECK(plan.code == 0);
     CHECK_THAT(plan.out, contains("198,416,640") && contains("active a token        63,936,768"));

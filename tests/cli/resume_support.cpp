@@ -15,18 +15,13 @@
 
 #include "io/temporary_name.hpp"
 #include "support/catch.hpp"
+#include "support/metrics.hpp"
 #include "train/run_checkpoints.hpp"
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-
-std::vector<json> metrics_of(const std::string& run) {
-    std::vector<json> lines;
-    for (const std::string& line : lines_of(content_of(run + "/metrics.jsonl"))) lines.push_back(json::parse(line));
-    return lines;
-}
 
 /// Without what depends on the clock, and what an interruption may leave out.
 json comparable(json line, bool whole) {

@@ -4,21 +4,12 @@
 
 #include "cli/process.hpp"
 #include "support/catch.hpp"
+#include "support/metrics.hpp"
 #include "support/temporary_folder.hpp"
 
 // What `causeway train` says and records of limits, faults and evaluations.
 
 using nlohmann::json;
-
-namespace {
-
-std::vector<json> metrics_of(const std::string& run) {
-    std::vector<json> lines;
-    for (const std::string& line : lines_of(content_of(run + "/metrics.jsonl"))) lines.push_back(json::parse(line));
-    return lines;
-}
-
-}  // namespace
 
 TEST_CASE("A run that a limit of tokens ends says so before and after, and records it") {
     const TemporaryFolder folder;

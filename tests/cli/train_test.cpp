@@ -10,17 +10,12 @@
 #include "io/run_folder.hpp"
 #include "io/safetensors.hpp"
 #include "support/catch.hpp"
+#include "support/metrics.hpp"
 #include "support/temporary_folder.hpp"
 
 using nlohmann::json;
 
 namespace {
-
-std::vector<json> metrics_of(const std::string& run) {
-    std::vector<json> lines;
-    for (const std::string& line : lines_of(content_of(run + "/metrics.jsonl"))) lines.push_back(json::parse(line));
-    return lines;
-}
 
 /// A run with far more steps than it will do.
 std::vector<std::string> endless_training(const std::string& run) {
@@ -233,7 +228,7 @@ TEST_CASE("A file that may not grow ends a run, saved, with an error") {
     CHECK(check_saved(run) > 50);
 }
 
-TEST_CASE("A second Ctrl-C ends a run at once") {
+TEST_CASE("B63: a second Ctrl-C ends a run at once") {
     const TemporaryFolder folder;
     const std::string run = folder.file("run"), metrics = run + "/metrics.jsonl";
     const std::string text = folder.write("text.txt", std::string(2000, 'x'));

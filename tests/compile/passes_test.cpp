@@ -194,7 +194,7 @@ TEST_CASE("A trainable parameter that does not reach the loss is an error") {
                          "parameter 'lost' does not reach the loss");
 }
 
-TEST_CASE("B36 matrices and embeddings decay, gains and biases do not") {
+TEST_CASE("B36: matrices and embeddings decay, gains and biases do not") {
     Config config = gpt2();
     config.train.weight_decay = 0.1;
     const Graph graph = emit_update(emit_backward(forward(config), "loss"), config.train);
@@ -228,7 +228,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("B36 the scope of weight decay says which parameters decay, a tied head counts as an embedding") {
+TEST_CASE("B36: the scope of weight decay says which parameters decay, a tied head counts as an embedding") {
     Config config = gpt2();
     const auto matrices = decaying(config, DecayScope::matrices, ops::adamw());
     const auto linear = decaying(config, DecayScope::linear, ops::adamw());
@@ -252,7 +252,7 @@ TEST_CASE("B36 the scope of weight decay says which parameters decay, a tied hea
     CHECK(!holds(untied, "wte.weight"));
 }
 
-TEST_CASE("B36 the scope is the same for SGD, and only momentum needs a state") {
+TEST_CASE("B36: the scope is the same for SGD, and only momentum needs a state") {
     Config config = gpt2();
     config.train.optimizer = OptimizerKind::sgd;
     CHECK(decaying(config, DecayScope::matrices, ops::sgd()) == decaying(gpt2(), DecayScope::matrices, ops::adamw()));
@@ -266,7 +266,7 @@ TEST_CASE("B36 the scope is the same for SGD, and only momentum needs a state") 
     CHECK(states() == parameters);
 }
 
-TEST_CASE("B35 a tied embedding has one gradient, one pair of moments and one place in the norm") {
+TEST_CASE("B35: a tied embedding has one gradient, one pair of moments and one place in the norm") {
     const Graph graph = emit_update(fuse_loss(emit_backward(forward(gpt2()), "loss")), gpt2().train);
     int updates = 0, sums = 0;
     for (const Node& node : graph.nodes()) {

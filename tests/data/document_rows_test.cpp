@@ -55,7 +55,7 @@ TEST_CASE("a document a row: cut after T + 1 tokens, padded, nothing of the next
     CHECK(count_cut_documents(whole(store), 5) == 0);
 }
 
-TEST_CASE("B59 an epoch of documents has each exactly once, in an order of its own") {
+TEST_CASE("B59: an epoch of documents has each exactly once, in an order of its own") {
     const auto store = store_of_documents(std::vector<std::int64_t>(23, 3));
     for (const std::int64_t batch_size : {1, 4, 50}) {
         const auto source = epoch_documents(rows_over(store, batch_size, 2));
@@ -90,7 +90,7 @@ TEST_CASE("random documents reach each, and are a function of seed and row") {
     CHECK_FALSE(batch_of(*source, 7) == batch_of(*random_documents(rows_over(store, 4, 2, 43)), 7));
 }
 
-TEST_CASE("B59 a part without documents is refused") {
+TEST_CASE("B59: a part without documents is refused") {
     const auto store = store_of_documents({3, 3});
     WindowSettings settings = rows_over(store, 1, 2);
     settings.tokens = split_documents(store, 0.9).train;

@@ -155,7 +155,7 @@ TEST_CASE("the lines of a file are documents, in order, for any number of thread
     }
 }
 
-TEST_CASE("B58 the first line that cannot be read is named, for any number of threads") {
+TEST_CASE("B58: the first line that cannot be read is named, for any number of threads") {
     const TemporaryFolder folder;
     std::string text;
     for (int i = 1; i <= 80'000; ++i) {

@@ -10,7 +10,7 @@ TEST_CASE("a text line gives its text, whatever else it has") {
     CHECK(read_text_line("{\"id\": [1, {}], \"text\": \"\"}\r") == "");
 }
 
-TEST_CASE("B60 lines that are no text are refused with what was found") {
+TEST_CASE("B60: lines that are no text are refused with what was found") {
     CHECK_THROWS_MESSAGE(read_text_line("{\"text\": \"a\"} x"), DataError, "is no JSON from column 15 on");
     CHECK_THROWS_MESSAGE(read_text_line("{'text': 1}"), DataError, "is no JSON from column 2 on");
     CHECK_THROWS_MESSAGE(read_text_line("{\"text\": \"\xff\"}"), DataError, "is no JSON");

@@ -47,7 +47,7 @@ TEST_CASE("shares are rounded by largest remainder and add up") {
     }
 }
 
-TEST_CASE("B59 a mixture gives each part its share, and each part its own epochs") {
+TEST_CASE("B59: a mixture gives each part its share, and each part its own epochs") {
     const auto source = three_parts(10, 5);
     CHECK(source->rows_per_epoch() == 0);
     std::map<int, std::int64_t> rows;
@@ -75,7 +75,7 @@ TEST_CASE("B59 a mixture gives each part its share, and each part its own epochs
     CHECK(starts[2].size() == 7);
 }
 
-TEST_CASE("B65 a row of a mixture is a function of seed and number") {
+TEST_CASE("B65: a row of a mixture is a function of seed and number") {
     const auto straight = three_parts(4, 5), resumed = three_parts(4, 5), halves = three_parts(2, 5);
     for (std::int64_t i = 0; i < 10; ++i) batch_of(*straight, i);
     CHECK(batch_of(*straight, 2600) == batch_of(*resumed, 2600));  // in the second block

@@ -146,7 +146,7 @@ TEST_CASE("a text with a tokenizer is encoded as it is opened") {
                          "model.vocab_size: found 264, expected at least 265, the number of tokens of small");
 }
 
-TEST_CASE("B58 token files: shards in order, mapped, a token outside the vocabulary when it is met") {
+TEST_CASE("B58: token files: shards in order, mapped, a token outside the vocabulary when it is met") {
     const TemporaryFolder folder;
     folder.write("s/train_1.bin", uint16_bytes(0, 100));
     folder.write("s/train_2.bin", uint16_bytes(100, 100));
@@ -169,7 +169,7 @@ TEST_CASE("B58 token files: shards in order, mapped, a token outside the vocabul
     CHECK_THROWS_MESSAGE(open_data(config, nullptr), IoError, "s/train_3.bin: has 3 bytes");
 }
 
-TEST_CASE("B58 a token file beyond 4 GiB is read where a window asks for it") {
+TEST_CASE("B58: a token file beyond 4 GiB is read where a window asks for it") {
     const TemporaryFolder folder;
     Config config = text_config(folder.write("large.bin", ""));
     constexpr std::uintmax_t tokens = (std::uintmax_t{5} << 29) + 40;
@@ -281,7 +281,7 @@ TEST_CASE("validation alone opens nothing else") {
     CHECK(open_validation(config).validation->rows_per_epoch() == 1);
 }
 
-TEST_CASE("B70 missing data are refused and the message says how to get some") {
+TEST_CASE("B70: missing data are refused and the message says how to get some") {
     CHECK_THROWS_MESSAGE(open_data(text_config("")), ConfigError, "data.path: is empty");
     CHECK_THROWS_MESSAGE(open_data(text_config("no/kjv.txt")), IoError, "no/kjv.txt: no such file");
     CHECK_THROWS_MESSAGE(open_data(text_config("no/kjv.txt")), IoError, "tools/get_kjv.sh");

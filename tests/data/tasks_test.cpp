@@ -105,7 +105,7 @@ TEST_CASE("an induction target is what followed this token before, and no fixed 
                          "model.vocab_size: found 15, the induction task needs at least 16");
 }
 
-TEST_CASE("B65 task rows are functions of seed and row") {
+TEST_CASE("B65: task rows are functions of seed and row") {
     for (const TaskEntry& task : built_in_tasks()) {
         const Config config = task_config(task.source, 64, 4, 12);
         const auto source = task_rows(config), again = task_rows(config);

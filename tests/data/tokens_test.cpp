@@ -9,7 +9,7 @@
 
 using namespace causeway;
 
-TEST_CASE("B58 tokens outside the vocabulary are refused with value, position and range") {
+TEST_CASE("B58: tokens outside the vocabulary are refused with value, position and range") {
     const std::vector<std::int32_t> good{0, 5, 9};
     CHECK_NOTHROW(check_tokens(good, 10, "prompt"));
     CHECK_NOTHROW(check_tokens({}, 10, "prompt"));
@@ -23,7 +23,7 @@ TEST_CASE("B58 tokens outside the vocabulary are refused with value, position an
     CHECK_THROWS_MESSAGE(check_tokens(largest, 70000, "inputs"), DataError, "2147483647");
 }
 
-TEST_CASE("B07 targets are tokens or the ignored value, nothing else") {
+TEST_CASE("B07: targets are tokens or the ignored value, nothing else") {
     const std::vector<std::int32_t> good{0, -100, 9, -100};
     CHECK_NOTHROW(check_targets(good, 10, "targets"));
     for (std::int32_t bad : {-1, -99, -101, 10, 1000}) {

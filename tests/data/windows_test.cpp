@@ -51,7 +51,7 @@ std::int32_t start_of_row(const Batch& batch, std::size_t row, std::size_t lengt
 
 }  // namespace
 
-TEST_CASE("B39 the target of a position is the next token and rows never mix") {
+TEST_CASE("B39: the target of a position is the next token and rows never mix") {
     const WindowSettings settings = windows_over(200, 50, 3, 7).train;
     for (const auto& source : {random_windows(settings), epoch_windows(settings)}) {
         std::set<std::int32_t> starts;
@@ -69,7 +69,7 @@ TEST_CASE("B39 the target of a position is the next token and rows never mix") {
     CHECK(std::none_of(batch.targets.begin(), batch.targets.end(), [](std::int32_t t) { return t == ignore_index; }));
 }
 
-TEST_CASE("B59 random windows reach every start, the last one too, about equally often") {
+TEST_CASE("B59: random windows reach every start, the last one too, about equally often") {
     const auto source = random_windows(windows_over(12, 20, 4, 8).train);
     std::map<std::int32_t, int> counts;
     constexpr int batches = 1000;
@@ -83,7 +83,7 @@ TEST_CASE("B59 random windows reach every start, the last one too, about equally
     for (const auto& [start, count] : counts) CHECK(std::abs(count - batches) < 5 * std::sqrt(batches));
 }
 
-TEST_CASE("B59 token counts around the window length") {
+TEST_CASE("B59: token counts around the window length") {
     for (int tokens : {1, 7, 8}) {
         const WindowSettings settings = windows_over(tokens, 20, 2, 8).train;
         CHECK_THROWS_MESSAGE(
@@ -104,7 +104,7 @@ TEST_CASE("B59 token counts around the window length") {
     CHECK(validation_windows(windows_over(20, 10, 2, 8).validation, 1)->rows_per_epoch() == 1);
 }
 
-TEST_CASE("an epoch holds each window and each target exactly once") {
+TEST_CASE("B59: an epoch holds each window and each target exactly once, whatever the batch size") {
     for (int tokens : {9, 10, 15, 16, 17, 18, 24, 25, 26, 100, 129, 200}) {
         for (std::int64_t batch_size : {1, 3, 4, 50}) {
             const auto source = epoch_windows(windows_over(tokens, 20, batch_size, 8).train);
@@ -151,7 +151,7 @@ TEST_CASE("epochs are shuffled, each in its own way, by the seed") {
     CHECK_FALSE(std::is_sorted(first.begin(), first.end()));
 }
 
-TEST_CASE("B65 a batch is a function of seed and step, whatever was asked before") {
+TEST_CASE("B65: a batch is a function of seed and step, whatever was asked before") {
     const WindowSettings settings = windows_over(200, 50, 4, 8).train;
     for (const auto& make : {random_windows, epoch_windows}) {
         const auto straight = make(settings), resumed = make(settings);

@@ -63,7 +63,7 @@ std::vector<std::byte> run(const Config& config, int threads, int steps) {
 
 }  // namespace
 
-TEST_CASE("B67 threads 1, 2, 3 and 8 give the same bits over 50 steps on every instruction set") {
+TEST_CASE("B67: threads 1, 2, 3 and 8 give the same bits over 50 steps on every instruction set") {
     constexpr int steps = under_sanitizer ? 5 : 50;
     for (Isa isa : available_isas()) {
         if (isa == Isa::reference) continue;
@@ -119,7 +119,7 @@ namespace {
 constexpr const char* norm_after_step = R"(, "runtime": {"fuse_gradient_norm": false})";
 }  // namespace
 
-TEST_CASE("B21 a gradient that is not finite leaves parameters and moments as they were") {
+TEST_CASE("B21: a gradient that is not finite leaves parameters and moments as they were") {
     ModelRuntime runtime(train_plan(config_of(norm_after_step)), 1);
     runtime.initialize(9);
     Executor& executor = runtime.executor("train");
@@ -137,7 +137,7 @@ TEST_CASE("B21 a gradient that is not finite leaves parameters and moments as th
     for (float m : executor.values<float>("h.0.mlp.fc.weight.m")) REQUIRE(m == 0.0f);
 }
 
-TEST_CASE("B21 a hundred gradients of 1e20 have norm 1e21 and are clipped to 0.1 each") {
+TEST_CASE("B21: a hundred gradients of 1e20 have norm 1e21 and are clipped to 0.1 each") {
     Config config = config_of(norm_after_step);
     config.train.weight_decay = 0;
     config.train.adam_beta1 = 0;  // m is then the clipped gradient itself

@@ -59,7 +59,7 @@ TEST_CASE("Without helpers every tile runs on the calling thread") {
     CHECK(elsewhere == 0);
 }
 
-TEST_CASE("B67 the default number of threads is what the process may use") {
+TEST_CASE("B67: the default number of threads is what the process may use") {
     CHECK(ThreadPool(0).threads() == available_threads());
     CHECK_THROWS_MESSAGE(ThreadPool(-1), CapacityError, "found -1");
     CHECK_THROWS_MESSAGE(ThreadPool(5000), CapacityError, "found 5000");
@@ -75,7 +75,7 @@ TEST_CASE("What f throws in run(f) reaches the caller") {
 }
 
 #if defined(__SSE2__)
-TEST_CASE("B68 denormals are flushed while tiles run, and the caller's floating-point state comes back") {
+TEST_CASE("B68: denormals are flushed while tiles run, and the caller's floating-point state comes back") {
     ThreadPool pool(3);
     const unsigned before = _mm_getcsr();
     std::atomic<int> not_flushing{0};

@@ -61,7 +61,7 @@ TEST_CASE("evaluation over data is the trainer's validation, with perplexity and
     CHECK(batches == 2);
 }
 
-TEST_CASE("B20 a model that knows nothing has the loss of its vocabulary") {
+TEST_CASE("B20: a model that knows nothing has the loss of its vocabulary") {
     const TemporaryFolder folder;
     const Config config =
         parse_config(config_json("\"path\": \"" + folder.write("a.txt", std::string(400, 'x')) + "\""), "test");
@@ -87,7 +87,7 @@ TEST_CASE("a task is evaluated with its accuracy and has no bytes") {
     CHECK_FALSE(loss.bits_per_byte);
 }
 
-TEST_CASE("B06 data without a target that counts have no loss") {
+TEST_CASE("B06: data without a target that counts have no loss") {
     const TemporaryFolder folder;
     const std::string line = R"({"messages": [{"role": "user", "content": "q"}]})";
     Config config = parse_config(config_json("\"source\": \"chat\", \"packing\": false, \"validation_path\": \"" +

@@ -22,10 +22,6 @@ using namespace causeway;
 
 namespace {
 
-std::string text_of(const MappedFile& file) {
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.size()};
-}
-
 std::size_t files_in(const TemporaryFolder& folder) {
     std::size_t count = 0;
     for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++count;
@@ -56,9 +52,9 @@ TEST_CASE("a mapped file holds the file's bytes") {
     const TemporaryFolder folder;
     const std::string content("one\0two\r\n\xff", 10);
     MappedFile file(folder.write("text", content));
-    CHECK(text_of(file) == content);
+    CHECK(file.text() == content);
     const MappedFile moved(std::move(file));
-    CHECK(text_of(moved) == content);
+    CHECK(moved.text() == content);
     CHECK(moved.path() == folder.file("text"));
 }
 
@@ -69,7 +65,7 @@ TEST_CASE("an empty file maps to no bytes") {
     CHECK(file.bytes().empty());
 }
 
-TEST_CASE("B70 a file that cannot be mapped is refused with path and reason") {
+TEST_CASE("B70: a file that cannot be mapped is refused with path and reason") {
     const TemporaryFolder folder;
     const std::string missing = folder.file("missing.txt");
     CHECK_THROWS_MESSAGE(MappedFile(missing), IoError, missing + ": cannot open: No such file or directory");
@@ -110,7 +106,7 @@ TEST_CASE("an atomically written file has an ordinary file's mode") {
     CHECK((atomic.st_mode & 0777) == (plain.st_mode & 0777));
 }
 
-TEST_CASE("B63 a write that fails leaves the old file and no temporary one") {
+TEST_CASE("B63: a write that fails leaves the old file and no temporary one") {
     const TemporaryFolder folder;
     const std::string path = folder.write("model", "old");
     {
@@ -253,7 +249,7 @@ TEST_CASE("lines are in the file as soon as they are written") {
     CHECK(content_of(path) == "{\"step\": 1}\n\nlast\n");
 }
 
-TEST_CASE("B63 a line that does not fit is an error and leaves whole lines only") {
+TEST_CASE("B63: a line that does not fit is an error and leaves whole lines only") {
     const TemporaryFolder folder;
     const std::string path = folder.file("metrics.jsonl");
     AppendFile lines(path, AppendFile::Mode::truncate);

@@ -40,7 +40,7 @@ std::string with_length(std::uint64_t length, const std::string& rest) {
 
 }  // namespace
 
-TEST_CASE("B43 safetensors offsets that do not fit are refused with tensor and reason") {
+TEST_CASE("B43: safetensors offsets that do not fit are refused with tensor and reason") {
     open_file(one("F32", "[2]", "[0,8]"), "12345678");  // the sound one
     CHECK_THROWS_MESSAGE(open_file(one("F32", "[2]", "[8,0]"), "12345678"), IoError,
                          "tensor 'w': data_offsets [8, 0] end");
@@ -59,7 +59,7 @@ TEST_CASE("B43 safetensors offsets that do not fit are refused with tensor and r
     CHECK_THROWS_MESSAGE(open_file(one("F32", "[2]", "[0,99999999999999999999]"), "12345678"), IoError, "tensor 'w'");
 }
 
-TEST_CASE("B43 safetensors shapes that overflow are refused before anything is allocated") {
+TEST_CASE("B43: safetensors shapes that overflow are refused before anything is allocated") {
     CHECK_THROWS_MESSAGE(open_file(one("F32", "[4294967296,4294967296]", "[0,0]")), IoError,
                          "tensor 'w': its shape takes more");
     CHECK_THROWS_MESSAGE(open_file(one("F64", "[1152921504606846976]", "[0,0]")), IoError, "its shape takes more");
@@ -72,7 +72,7 @@ TEST_CASE("B43 safetensors shapes that overflow are refused before anything is a
     CHECK_THROWS_MESSAGE(open_file(one("F32", "1", "[0,4]"), "1234"), IoError, "shape must be an array");
 }
 
-TEST_CASE("B43 overlaps, holes and a tail in the data are refused") {
+TEST_CASE("B43: overlaps, holes and a tail in the data are refused") {
     open_file(two("[4,8]", "[0,4]"), "12345678");  // order in the header does not matter
     CHECK_THROWS_MESSAGE(open_file(two("[0,4]", "[2,6]"), "123456"), IoError,
                          "tensor 'b': its data begins at 2 and overlaps tensor 'a', which ends at 4");
@@ -87,7 +87,7 @@ TEST_CASE("B43 overlaps, holes and a tail in the data are refused") {
     CHECK_THROWS_MESSAGE(open_file("{}", "x"), IoError, "1 bytes follow");
 }
 
-TEST_CASE("B43 safetensors headers that are not what they should be are refused") {
+TEST_CASE("B43: safetensors headers that are not what they should be are refused") {
     CHECK_THROWS_MESSAGE(open_file(R"({"w":{"shape":[],"data_offsets":[0,4]}})", "1234"), IoError,
                          "tensor 'w': has no dtype");
     CHECK_THROWS_MESSAGE(open_file(R"({"w":{"dtype":"F32","data_offsets":[0,4]}})", "1234"), IoError, "has no shape");
@@ -107,7 +107,7 @@ TEST_CASE("B43 safetensors headers that are not what they should be are refused"
     CHECK_THROWS_MESSAGE(open_file(" {}"), IoError, "does not begin with '{'");
 }
 
-TEST_CASE("B45 files that are no safetensors are refused at once, with a hint") {
+TEST_CASE("B45: files that are no safetensors are refused at once, with a hint") {
     CHECK_THROWS_MESSAGE(open_bytes("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"), IoError,
                          "this is a Git LFS pointer, not the file: fetch it with `git lfs pull`");
     CHECK_THROWS_MESSAGE(open_bytes(""), IoError, "a.safetensors: not a safetensors file: it has 0 bytes");
@@ -123,7 +123,7 @@ TEST_CASE("B45 files that are no safetensors are refused at once, with a hint") 
                          "/no/such/file.safetensors: cannot open");
 }
 
-TEST_CASE("B45 a header above the format's limit is refused although the file is large enough") {
+TEST_CASE("B45: a header above the format's limit is refused although the file is large enough") {
     const TemporaryFolder folder;
     const std::string path = folder.write("a.safetensors", with_length(126'000'000, "{"));
     std::filesystem::resize_file(path, 130'000'000);  // sparse: takes no disk

@@ -76,7 +76,7 @@ TEST_CASE("safetensors are byte for byte what the format's reference writer make
     }
 }
 
-TEST_CASE("B46 empty shapes, scalars and files without tensors load") {
+TEST_CASE("B46: empty shapes, scalars and files without tensors load") {
     const TemporaryFolder folder;
     const auto open = [&](const std::string& header, const std::string& data) {
         return SafetensorsFile(folder.write("a.safetensors", safetensors(header, data)));
@@ -103,7 +103,7 @@ TEST_CASE("B46 empty shapes, scalars and files without tensors load") {
     CHECK_THROWS_MESSAGE(open(R"({"__metadata__":{"n":3}})", ""), IoError, "'n' must be a string, found number");
 }
 
-TEST_CASE("B47 data at any offset gives the same values") {
+TEST_CASE("B47: data at any offset gives the same values") {
     const TemporaryFolder folder;
     const float values[2] = {1.5f, -2.25f};
     const std::string data(reinterpret_cast<const char*>(values), sizeof values);

@@ -82,7 +82,7 @@ TEST_CASE(".npy files say width and number, whatever their shape") {
     CHECK_THROWS_MESSAGE(layout_of("a.npy", npy("<u2", "0,", "")), IoError, "has a header but no tokens");
 }
 
-TEST_CASE("B58 token files with odd bytes, no bytes or a header that disagrees are refused with offset and value") {
+TEST_CASE("B58: token files with odd bytes, no bytes or a header that disagrees are refused with offset and value") {
     CHECK_THROWS_MESSAGE(layout_of("a.bin", "12345"), IoError,
                          "a.bin: has 5 bytes, which is no whole number of uint16 tokens: 1 left over at offset 4");
     CHECK_THROWS_MESSAGE(layout_of("a.bin", "12345", TokenType::uint32), IoError, "of uint32 tokens: 1 left over");

@@ -256,11 +256,12 @@ TEST_CASE("tokenizer_config.json names the tokens that end a text") {
     const TemporaryFolder folder;
     const std::string tokenizer = folder.file("tokenizer.json");
     CHECK(!read_tokenizer_config(tokenizer).eos);
-    folder.write("tokenizer_config.json",
-                 R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>", "pad_token": null})");
+    folder.write("tokenizer_config.json", R"({"eos_token": "</s>"})");
     CHECK(read_tokenizer_config(tokenizer).eos == "</s>");
-    CHECK(read_tokenizer_config(tokenizer).bos == "<s>");
-    CHECK(!read_tokenizer_config(tokenizer).pad);
+    folder.write("tokenizer_config.json", R"({"eos_token": {"content": "<s>"}})");
+    CHECK(read_tokenizer_config(tokenizer).eos == "<s>");
+    folder.write("tokenizer_config.json", R"({"eos_token": null})");
+    CHECK(!read_tokenizer_config(tokenizer).eos);
     folder.write("tokenizer_config.json", "nonsense");
     CHECK_THROWS_MESSAGE(read_tokenizer_config(tokenizer), IoError, "is no JSON object");
 }

@@ -2,11 +2,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/known_pattern.hpp"
 #include "io/tokenizer/regex.hpp"
 #include "io/tokenizer/regex_syntax.hpp"
-#include "io/tokenizer/utf8.hpp"
 #include "io/tokenizer_support.hpp"
 #include "support/catch.hpp"
 

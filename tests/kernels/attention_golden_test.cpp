@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/alibi.hpp"
-#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "kernels/kernel_table.hpp"
 #include "support/catch.hpp"
+#include "support/golden_ops.hpp"
 
 // PyTorch's numbers for attention and softmax (tests/golden/README.md) against the kernels of every ISA.
 
@@ -17,12 +16,6 @@ using namespace causeway;
 using namespace causeway::kernels;
 
 namespace {
-
-nlohmann::json cases_of(const std::string& name) {
-    std::ifstream file(fmt::format("{}/golden/ops/{}.json", CAUSEWAY_TESTS_DIR, name));
-    REQUIRE(file);
-    return nlohmann::json::parse(file);
-}
 
 template <class T>
 std::vector<T> numbers(const nlohmann::json& golden, const char* field) {
@@ -173,8 +166,8 @@ void check_softmax(const SoftmaxKernels<T>& kernels, const nlohmann::json& golde
 }  // namespace
 
 TEST_CASE("attention: PyTorch's outputs, weights and gradients") {
-    nlohmann::json goldens = cases_of("attention");
-    for (const auto& golden : cases_of("attention_variants")) goldens.push_back(golden);
+    nlohmann::json goldens = golden_cases("attention");
+    for (const auto& golden : golden_cases("attention_variants")) goldens.push_back(golden);
     for (const auto& golden : goldens) {
         INFO(golden.at("name").get<std::string>());
         check_attention(reference_table<double>().attention, golden, 1e-11);  // the file has 13 digits
@@ -186,7 +179,7 @@ TEST_CASE("attention: PyTorch's outputs, weights and gradients") {
 }
 
 TEST_CASE("softmax: PyTorch's outputs and gradients") {
-    for (const auto& golden : cases_of("softmax")) {
+    for (const auto& golden : golden_cases("softmax")) {
         INFO(golden.at("name").get<std::string>());
         check_softmax(reference_table<double>().softmax, golden, 1e-12);
         for (Isa isa : available_isas()) {

@@ -104,7 +104,7 @@ TEST_CASE("The reference's cross-entropy gradient agrees with central difference
     }
 }
 
-TEST_CASE("B06 rows that are all ignored have loss 0 and gradient exactly 0") {
+TEST_CASE("B06: rows that are all ignored have loss 0 and gradient exactly 0") {
     for_each_isa([](const KernelTable<float>& table) {
         Problem<float> problem(4, 67, 70, 50);
         // Not even NaN or inf in an ignored row may come through.
@@ -122,7 +122,7 @@ TEST_CASE("B06 rows that are all ignored have loss 0 and gradient exactly 0") {
     });
 }
 
-TEST_CASE("B20 losses of zero logits, and their mean over many rows") {
+TEST_CASE("B20: losses of zero logits, and their mean over many rows") {
     const std::pair<std::int64_t, double> cases[] = {{2, 0.693147}, {256, 5.545177}, {50257, 10.824905}};
     for_each_isa([&](const KernelTable<float>& table) {
         for (const auto& [vocab, expected] : cases) {

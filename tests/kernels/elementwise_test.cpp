@@ -84,7 +84,7 @@ TEST_CASE("The reference's activation gradients agree with central differences")
     }
 }
 
-TEST_CASE("B12 the derivative of GELU is 0 or 1 beyond |x| = 20, finite everywhere") {
+TEST_CASE("B12: the derivative of GELU is 0 or 1 beyond |x| = 20, finite everywhere") {
     for_each_isa([](const KernelTable<float>& table) {
         for (const Activation kind : {Activation::gelu_tanh, Activation::gelu_erf}) {
             for (const float magnitude : {20.0f, 50.0f, 100.0f, 1e4f, 1e30f, inf}) {

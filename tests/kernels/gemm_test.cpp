@@ -281,7 +281,7 @@ TEST_CASE("GEMM with an empty side") {
     check_forms(14, 70, 0, true);
 }
 
-TEST_CASE("B12 GEMM epilogues in every combination") {
+TEST_CASE("B12: GEMM epilogues in every combination") {
     const GemmForm form = GENERATE(GemmForm::nt, GemmForm::nn, GemmForm::tn);
     const bool deep = GENERATE(false, true);
     for (int bits = 0; bits < 8; ++bits) {

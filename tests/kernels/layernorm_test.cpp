@@ -176,7 +176,7 @@ TEST_CASE("LayerNorm without statistics gives the same output") {
     });
 }
 
-TEST_CASE("B16 LayerNorm of numbers near 40000") {
+TEST_CASE("B16: LayerNorm of numbers near 40000") {
     for_each_isa([](const KernelTable<float>& table) {
         Problem<float> problem(1, 4, false, false, 1);
         const double expected[4] = {-1.34164, -0.447212, 0.447212, 1.34164};
@@ -189,7 +189,7 @@ TEST_CASE("B16 LayerNorm of numbers near 40000") {
     });
 }
 
-TEST_CASE("B17 LayerNorm of a constant row is exactly the bias, its gradients finite") {
+TEST_CASE("B17: LayerNorm of a constant row is exactly the bias, its gradients finite") {
     for_each_isa([](const KernelTable<float>& table) {
         for (const float value : {0.0f, 0.1f, -7.3f, 12345.67f, 1e-30f}) {
             for (const std::int64_t cols : {1, 17, 768}) {

@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "base/format.hpp"
 #include "base/isa.hpp"
 #include "kernels/kernel_table.hpp"
 #include "support/catch.hpp"
+#include "support/golden_ops.hpp"
 
 // PyTorch's numbers for its optimizers (tests/golden/README.md) against the kernels of every ISA.
 
@@ -16,12 +15,6 @@ using namespace causeway;
 using namespace causeway::kernels;
 
 namespace {
-
-nlohmann::json cases_of(const std::string& name) {
-    std::ifstream file(fmt::format("{}/golden/ops/{}.json", CAUSEWAY_TESTS_DIR, name));
-    REQUIRE(file);
-    return nlohmann::json::parse(file);
-}
 
 template <class T>
 void check_close(const std::vector<T>& found, const nlohmann::json& expected, double tolerance) {
@@ -75,7 +68,7 @@ void check_sgd(const KernelTable<T>& table, const nlohmann::json& golden, double
 /// check(table, golden, tolerance) for each case, with the plain loops in double and the kernels of every ISA.
 template <class Check>
 void for_each_case(const std::string& name, Check check) {
-    const nlohmann::json cases = cases_of(name);
+    const nlohmann::json cases = golden_cases(name);
     REQUIRE(!cases.empty());
     for (const nlohmann::json& golden : cases) {
         INFO(name << ": " << golden.at("name").get<std::string>());
@@ -89,7 +82,7 @@ void for_each_case(const std::string& name, Check check) {
 
 }  // namespace
 
-TEST_CASE("B36, B37 AdamW gives PyTorch's parameters and moments") {
+TEST_CASE("B36, B37: AdamW gives PyTorch's parameters and moments") {
     for_each_case("adamw", [](const auto& table, const nlohmann::json& golden, double tolerance) {
         check_adamw(table, golden, tolerance);
     });

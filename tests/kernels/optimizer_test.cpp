@@ -139,7 +139,7 @@ TEST_CASE("SGD agrees with the reference in double over ten steps, with and with
     }
 }
 
-TEST_CASE("B36 weight decay alone: a zero gradient shrinks a matrix by lr times decay, others stay") {
+TEST_CASE("B36: weight decay alone: a zero gradient shrinks a matrix by lr times decay, others stay") {
     for_each_isa([](const KernelTable<float>& table) {
         for (const float value : {1.0f, -3.5f, 1e-6f}) {
             const auto before = static_cast<double>(value);
@@ -149,7 +149,7 @@ TEST_CASE("B36 weight decay alone: a zero gradient shrinks a matrix by lr times 
     });
 }
 
-TEST_CASE("B37 AdamW's first step") {
+TEST_CASE("B37: AdamW's first step") {
     for_each_isa([](const KernelTable<float>& table) {
         CHECK(std::abs(first_step(table, {1.0f, 0.5f}, 0.1) - 0.9989) <= 2e-7);
         // eps counts: |g| = eps halves the step.
@@ -158,7 +158,7 @@ TEST_CASE("B37 AdamW's first step") {
     });
 }
 
-TEST_CASE("B21 norms of gradients of 1e20 do not overflow, and NaN and inf come through") {
+TEST_CASE("B21: norms of gradients of 1e20 do not overflow, and NaN and inf come through") {
     constexpr std::int64_t n = 100;
     for_each_isa([&](const KernelTable<float>& table) {
         Guarded<float> grad(n, 1e20f);

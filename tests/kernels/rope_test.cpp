@@ -42,7 +42,7 @@ constexpr std::int64_t head_dims[] = {2, 4, 6, 10, 16, 30, 32, 34, 64, 96, 128, 
 
 }  // namespace
 
-TEST_CASE("B23 a unit vector turned by one position, half-split and interleaved") {
+TEST_CASE("B23: a unit vector turned by one position, half-split and interleaved") {
     for_each_isa([](const KernelTable<float>& table) {
         const double base = 1e4;
         const double angle[2] = {1, 1 / std::sqrt(base)};

@@ -63,7 +63,7 @@ TEST_CASE("exp, tanh and erf are within 2 ulp") {
     });
 }
 
-TEST_CASE("B13 exp over [-104, 89]: a few ulp, right limits") {
+TEST_CASE("B13: exp over [-104, 89]: a few ulp, right limits") {
     for_each_isa([](const KernelTable<float>& table) {
         const Function exp = table.elementwise.exp;
         double worst = 0;
@@ -96,7 +96,7 @@ TEST_CASE("B13 exp over [-104, 89]: a few ulp, right limits") {
     });
 }
 
-TEST_CASE("B14 tanh of +-10, +-100, +-1e4 in a row of length 17: lanes and tail agree") {
+TEST_CASE("B14: tanh of +-10, +-100, +-1e4 in a row of length 17: lanes and tail agree") {
     for_each_isa([](const KernelTable<float>& table) {
         for (const float magnitude : {10.0f, 100.0f, 1e4f, inf}) {
             for (const float value : {magnitude, -magnitude}) {

@@ -87,7 +87,7 @@ std::span<float> third(std::span<float> fused, std::size_t part) {
 
 }  // namespace
 
-TEST_CASE("S1-01 the block maps (B,T,D) to (B,T,D)") {
+TEST_CASE("S1-01: the block maps (B,T,D) to (B,T,D)") {
     Block block(block_config(16, 4), 2, 7);
     CHECK(block.shape("positions") == Shape({2, 7, 16}));
     CHECK(block.shape("h.0.attn.proj") == Shape({2, 7, 16}));
@@ -143,7 +143,7 @@ TEST_CASE("S1-07..10,13 heads are split, attend on their own, and are merged: D=
                                                              block["h.0.attn.proj.bias"])) < 1e-6);
 }
 
-TEST_CASE("S1-10 what a query may not see has weight exactly 0") {
+TEST_CASE("S1-10: what a query may not see has weight exactly 0") {
     Block block(block_config(16, 4), 2, 7);
     const auto weights = block["h.0.attn.heads.weights"];
     for (std::size_t row = 0; row < weights.size() / 7; ++row) {
@@ -171,7 +171,7 @@ TEST_CASE("S1-14,22 weights on request: (2,7,16) gives (2,4,7,7), and a width th
     CHECK_THROWS_AS(block_config(10, 3), ConfigError);
 }
 
-TEST_CASE("S1-22 changing tokens from the fifth on leaves the first four outputs bit for bit") {
+TEST_CASE("S1-22: changing tokens from the fifth on leaves the first four outputs bit for bit") {
     Block block(block_config(16, 4), 2, 7);
     const auto output = block["h.0.attn.proj"];
     const std::vector<float> before(output.begin(), output.end());
@@ -187,7 +187,7 @@ TEST_CASE("S1-22 changing tokens from the fifth on leaves the first four outputs
     CHECK(changed_later);
 }
 
-TEST_CASE("S1-22 rows of weights are not negative and sum to 1") {
+TEST_CASE("S1-22: rows of weights are not negative and sum to 1") {
     Block block(block_config(16, 4), 2, 7);
     const auto weights = block["h.0.attn.heads.weights"];
     for (std::size_t row = 0; row < weights.size() / 7; ++row) {
@@ -197,7 +197,7 @@ TEST_CASE("S1-22 rows of weights are not negative and sum to 1") {
     }
 }
 
-TEST_CASE("S1-23 gradients reach every parameter") {
+TEST_CASE("S1-23: gradients reach every parameter") {
     SharedLayout shared;
     std::vector<ExecutionPlan> plans;
     plans.push_back(compile(block_config(16, 4), {}, shared));

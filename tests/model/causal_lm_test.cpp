@@ -27,7 +27,7 @@ std::int64_t parameters(const Graph& graph) {
 
 }  // namespace
 
-TEST_CASE("S1-17 the attention-only model has 8,384 parameters") {
+TEST_CASE("S1-17: the attention-only model has 8,384 parameters") {
     const Config config = load_config(CAUSEWAY_SOURCE_DIR "/configs/repeat_h4.json");
     CHECK(parameters(build(config.model)) == 8384);
 }
@@ -50,7 +50,7 @@ TEST_CASE("S1-25,26 the byte model of the King James Bible has 834,304 parameter
     CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/gpt2_124m.json").model)) == 124439808);
 }
 
-TEST_CASE("S3-23 MiniMind's defaults have 63,912,192 parameters, Qwen3 0.6B 596,049,920") {
+TEST_CASE("S3-23: MiniMind's defaults have 63,912,192 parameters, Qwen3 0.6B 596,049,920") {
     CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/minimind.json").model)) == 63912192);
     CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/qwen3_0.6b.json").model)) == 596049920);
     CHECK(parameters(build(load_config(CAUSEWAY_SOURCE_DIR "/configs/llama_tiny.json").model)) == 771200);
@@ -73,7 +73,7 @@ TEST_CASE("A MiniMind block reads norm, qkv, QK-norm, rotation, attention, norm,
     CHECK_FALSE(graph.find("h.0.mlp.gate_up.bias"));
 }
 
-TEST_CASE("S3-23 MiniMind's experts: 4 of a block, one a token, router and stacked weights") {
+TEST_CASE("S3-23: MiniMind's experts: 4 of a block, one a token, router and stacked weights") {
     const Graph graph = build(load_config(CAUSEWAY_SOURCE_DIR "/configs/minimind_moe.json").model);
     std::string ops;
     for (const Node& node : graph.nodes()) {
@@ -87,7 +87,7 @@ TEST_CASE("S3-23 MiniMind's experts: 4 of a block, one a token, router and stack
     CHECK_FALSE(graph.find("aux_loss"));
 }
 
-TEST_CASE("B53 a head_dim of its own: q 64x40, k and v 32x40, output 40x64, scale 1/4") {
+TEST_CASE("B53: a head_dim of its own: q 64x40, k and v 32x40, output 40x64, scale 1/4") {
     const Config config = config_of(R"({"hidden_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2,
                                         "head_dim": 16})");
     const Graph graph = build(config.model);
@@ -97,7 +97,7 @@ TEST_CASE("B53 a head_dim of its own: q 64x40, k and v 32x40, output 40x64, scal
     CHECK(attention.attributes.get<double>("scale") == 0.25);
 }
 
-TEST_CASE("S1-26 with init gpt2 the projections into the residual stream start smaller, with normal they do not") {
+TEST_CASE("S1-26: with init gpt2 the projections into the residual stream start smaller, with normal they do not") {
     const auto scale = [](const Graph& graph, const char* name) {
         return graph.value(graph.find(name)).initializer.scale;
     };

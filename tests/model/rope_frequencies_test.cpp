@@ -59,7 +59,7 @@ TEST_CASE("YaRN's frequencies and the factor of its table, the paper's or one th
     check(rope_frequencies(rope, 8, 256, 9), {1, 0.0625, 0.0025, 0.00025}, 1);
 }
 
-TEST_CASE("B22 the table at position 16000 is as exact as float allows") {
+TEST_CASE("B22: the table at position 16000 is as exact as float allows") {
     PlannedValue table;
     table.desc = TensorDesc(DType::f32, {16001, 4});
     const RopeFrequencies angles = rope_frequencies(RopeConfig{}, 4, 16001, 1);

@@ -118,7 +118,7 @@ TEST_CASE("Every instruction set gives the reference's loss and gradients") {
     }
 }
 
-TEST_CASE("B06 a batch without a single valid target has loss and gradients of exactly 0") {
+TEST_CASE("B06: a batch without a single valid target has loss and gradients of exactly 0") {
     const CaseSize size{2, 5, 3, 5, 11};
     const std::vector<OpCase> cases = op_cases();
     const OpCase& attention = *std::ranges::find(cases, "attention", &OpCase::name);
@@ -138,7 +138,7 @@ TEST_CASE("B06 a batch without a single valid target has loss and gradients of e
     }
 }
 
-TEST_CASE("B08 two micro-batches accumulate to the gradient of both together") {
+TEST_CASE("B08: two micro-batches accumulate to the gradient of both together") {
     const CaseSize half{1, 5, 3, 5, 11}, both{2, 5, 3, 5, 11};
     for (const OpCase& op_case : op_cases()) {
         INFO(op_case.name);

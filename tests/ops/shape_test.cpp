@@ -25,7 +25,7 @@ TEST_CASE("Shape rules name the node, what is expected and what is found") {
                          "input 1 is missing");
 }
 
-TEST_CASE("B57 rotation refuses odd heads, short tables and positions of another batch") {
+TEST_CASE("B57: rotation refuses odd heads, short tables and positions of another batch") {
     OpGraph g({2, 5, 3, 5, 11}, DType::f32);
     const ValueId odd = g.linear("odd", g.x(), 4 * 3 * 5), even = g.linear("even", g.x(), 4 * 3 * 6);
     CHECK_THROWS_MESSAGE(
@@ -39,7 +39,7 @@ TEST_CASE("B57 rotation refuses odd heads, short tables and positions of another
                          GraphError, "past must be i32 (2), found (2)");
 }
 
-TEST_CASE("B57 experts: the shape rules say what does not fit") {
+TEST_CASE("B57: experts: the shape rules say what does not fit") {
     OpGraph g({2, 5, 3, 5, 11}, DType::f32);
     Graph& graph = g.graph();
     const auto route = [&](std::int64_t choices) {
@@ -69,7 +69,7 @@ TEST_CASE("A gated activation needs an even width") {
                          GraphError, "gate and up must be (...,2F), found (2, 5, 15)");
 }
 
-TEST_CASE("S1-06 attention refuses a width that its heads do not divide") {
+TEST_CASE("S1-06: attention refuses a width that its heads do not divide") {
     const CaseSize size{2, 5, 3, 4, 11};
     OpGraph g(size, DType::f32);
     const ValueId qkv = g.linear("qkv", g.x(), 30);
@@ -107,7 +107,7 @@ TEST_CASE("S1-12: an attention mask fits or is refused, and of a larger one the 
                          "window is -1, expected 0 (none) or more");
 }
 
-TEST_CASE("S1-22 attention maps (2,7,48) to (2,7,16) and weights (2,4,7,7)") {
+TEST_CASE("S1-22: attention maps (2,7,48) to (2,7,16) and weights (2,4,7,7)") {
     OpGraph g({2, 7, 4, 4, 11}, DType::f32);
     const ValueId qkv = g.linear("qkv", g.x(), 48);
     const NodeId id =

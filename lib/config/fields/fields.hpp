@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/limits.hpp"
 #include "config/field.hpp"
 
 /// The sections of the field table, one file each.
@@ -9,7 +10,6 @@ namespace causeway::config {
 
 // Upper limits are far above any use; they keep products of sizes inside 64 bits (check.cpp does the rest).
 inline constexpr std::int64_t most_tokens = std::int64_t{1} << 31;  // ids are int32
-inline constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 inline constexpr std::int64_t most_positions = std::int64_t{1} << 20;
 
 Section model_section();

@@ -45,14 +45,8 @@ void add_experts(SectionBuilder<ModelConfig>& model) {
               "That loss a layer, summed (as in MiniMind), or of the mean load and scores of all layers (Qwen3-MoE).");
 }
 
-}  // namespace
-
-Section model_section() {
-    SectionBuilder<ModelConfig> model("model", &Config::model, "The architecture, in HuggingFace's names.");
+void add_sizes(SectionBuilder<ModelConfig>& model) {
     using M = ModelConfig;
-    model.add("model_type", &M::model_type, one_of(model_types()),
-              "A family, which gives the fields below their defaults and fixes some of them, and whose own names they "
-              "may have (docs/checkpoints.md); causeway composes them freely.");
     model.add("vocab_size", &M::vocab_size, integer(1, most_tokens), "Number of token ids.");
     model.add("hidden_size", &M::hidden_size, integer(1, 1 << 17), "Width of the residual stream.",
               {"n_embd", "d_model", "embed_dim", "dim"});
@@ -71,12 +65,10 @@ Section model_section() {
               "Inner width of the MLP; 0 means 4 x hidden_size. Must be 0 when mlp is none.", {"n_inner", "d_ff"});
     model.add("max_position_embeddings", &M::max_position_embeddings, integer(1, most_positions),
               "Longest context, in tokens.", {"n_positions", "n_ctx", "block_size", "max_seq_len", "context_length"});
-    model.add("position_embedding", &M::position_embedding,
-              choice<PositionKind>({"none", "sinusoidal", "learned", "rope", "alibi"}),
-              "What is added to the token embedding: nothing, sines and cosines of base 10000, or a trained table; or "
-              "what tells attention of distances: rotation of Q and K, or a bias of the scores.",
-              {"position_embedding_type"});
-    add_rope(model);
+}
+
+void add_blocks(SectionBuilder<ModelConfig>& model) {
+    using M = ModelConfig;
     model.add("norm", &M::norm, choice<NormKind>({"none", "layernorm", "rmsnorm"}),
               "Normalisation around each sub-block.", {"normalization"});
     model.add("norm_placement", &M::norm_placement, choice<NormPlacement>({"pre", "post"}),
@@ -96,21 +88,49 @@ Section model_section() {
                                  {{"gelu_pytorch_tanh", Activation::gelu_new}, {"swish", Activation::silu}}),
               "gelu is the exact one (erf), gelu_new the tanh approximation of GPT-2.",
               {"activation_function", "activation"});
-    model.add("attention_bias", &M::attention_bias, flag(), "Biases of the QKV and output projections.",
-              {"bias", "qkv_bias"});
-    model.add("mlp_bias", &M::mlp_bias, flag(), "Biases of the linear layers of the MLP.");
+}
+
+void add_attention(SectionBuilder<ModelConfig>& model) {
+    using M = ModelConfig;
     model.add("causal", &M::causal, flag(), "Whether a token sees only itself and those before it.", {"is_causal"});
     model.add("sliding_window", &M::sliding_window, integer(0, most_positions),
               "Newest keys that a query sees, its own among them; without causal, how far it sees on either side; 0 "
               "means all.");
     model.add("attention_scale", &M::attention_scale, number({0.0, 1e6}),
               "Multiplies the scores; 0 means 1 / sqrt(head_dim).", {"scaling", "softmax_scale"});
+}
+
+void add_dropout(SectionBuilder<ModelConfig>& model) {
+    using M = ModelConfig;
     const Interval probability{0.0, 1.0};
     model.add("attention_dropout", &M::attention_dropout, number(probability),
               "Share of attention weights that training drops.", {"attn_pdrop"});
     model.add("embd_pdrop", &M::embd_pdrop, number(probability), "Share of the embedding that training drops.");
     model.add("resid_pdrop", &M::resid_pdrop, number(probability),
               "Share of each sub-block's output that training drops.", {"hidden_dropout", "dropout"});
+}
+
+}  // namespace
+
+Section model_section() {
+    SectionBuilder<ModelConfig> model("model", &Config::model, "The architecture, in HuggingFace's names.");
+    using M = ModelConfig;
+    model.add("model_type", &M::model_type, one_of(model_types()),
+              "A family, which gives the fields below their defaults and fixes some of them, and whose own names they "
+              "may have (docs/checkpoints.md); causeway composes them freely.");
+    add_sizes(model);
+    model.add("position_embedding", &M::position_embedding,
+              choice<PositionKind>({"none", "sinusoidal", "learned", "rope", "alibi"}),
+              "What is added to the token embedding: nothing, sines and cosines of base 10000, or a trained table; or "
+              "what tells attention of distances: rotation of Q and K, or a bias of the scores.",
+              {"position_embedding_type"});
+    add_rope(model);
+    add_blocks(model);
+    model.add("attention_bias", &M::attention_bias, flag(), "Biases of the QKV and output projections.",
+              {"bias", "qkv_bias"});
+    model.add("mlp_bias", &M::mlp_bias, flag(), "Biases of the linear layers of the MLP.");
+    add_attention(model);
+    add_dropout(model);
     add_experts(model);
     model.add("tie_word_embeddings", &M::tie_word_embeddings, flag(),
               "Whether the head's weight is the token embedding itself.", {"tie_weights", "tied"});

@@ -137,12 +137,13 @@ std::string machine_section(const RunRecords& records) {
 }
 
 std::string file_section(const std::string& folder) {
-    constexpr std::array<std::pair<const char*, const char*>, 7> files{
+    constexpr std::array<std::pair<const char*, const char*>, 8> files{
         {{"config.json", "every field, as resolved"},
          {"metrics.jsonl", "a line a step"},
          {"samples.jsonl", "what the model wrote on the way"},
          {"run.json", "machine, plan and state"},
          {"model.safetensors", "the parameters"},
+         {"tokenizer.json", "how the model reads and writes text"},
          {"checkpoints", "to resume from"},
          {"tensorboard", "event files"}}};
     std::string out = "<h2>Files</h2>\n<table>\n";

@@ -54,8 +54,7 @@ class ShardedFolder {
   private:
     void read_index() {
         const MappedFile file(index_);
-        const std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.size());
-        const Json index = config::read_json(text, index_);
+        const Json index = config::read_json(std::string(file.text()), index_);
         const auto map = index.is_object() ? index.find("weight_map") : index.end();
         if (!index.is_object() || map == index.end() || !map->is_object()) {
             throw IoError(fmt::format("{}: has no object \"weight_map\" that maps tensors to files", index_));

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "io/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace causeway {
 namespace {

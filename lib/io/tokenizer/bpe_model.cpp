@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/byte_level.hpp"
-#include "io/tokenizer/utf8.hpp"
 
 namespace causeway {
 namespace {

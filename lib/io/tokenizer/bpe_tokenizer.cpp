@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
-#include "io/tokenizer/utf8.hpp"
 #include "io/tokenizer/word_cache.hpp"
 
 namespace causeway {

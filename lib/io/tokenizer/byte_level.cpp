@@ -1,6 +1,6 @@
 #include "io/tokenizer/byte_level.hpp"
 
-#include "io/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace causeway::byte_level {
 namespace {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 
 namespace causeway {
@@ -22,8 +23,7 @@ std::string text_of(std::string_view line, const std::string& name, const std::s
 
 void visit_json_lines(const TextChunk& chunk, const std::string& path, const std::string& field,
                       const std::function<void(std::string_view text)>& visit) {
-    std::string_view rest = chunk.text;
-    if (chunk.first && rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
+    std::string_view rest = chunk.first ? utf8::without_byte_order_mark(chunk.text) : chunk.text;
     for (std::uint64_t number = chunk.lines + 1; !rest.empty(); ++number) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));

@@ -5,9 +5,9 @@
 #include <new>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/read_pattern.hpp"
-#include "io/tokenizer/utf8.hpp"
 
 namespace causeway {
 namespace {

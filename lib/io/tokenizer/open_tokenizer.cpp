@@ -36,7 +36,7 @@ std::string tokenizer_file(const std::string& path) {
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& path) {
     if (path.empty()) return byte_tokenizer();
     const MappedFile file(tokenizer_file(path));
-    return parse_tokenizer({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, file.path());
+    return parse_tokenizer(file.text(), file.path());
 }
 
 }  // namespace causeway

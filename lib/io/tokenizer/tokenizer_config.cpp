@@ -32,10 +32,9 @@ TokenizerConfig read_tokenizer_config(const std::string& tokenizer_file) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return {};
     const MappedFile file(path);
-    const auto* const text = reinterpret_cast<const char*>(file.bytes().data());
-    const auto values = nlohmann::json::parse(text, text + file.size(), nullptr, false);
+    const auto values = nlohmann::json::parse(file.text(), nullptr, false);
     if (!values.is_object()) throw IoError(fmt::format("{}: is no JSON object", path));
-    return {token_of(values, "bos_token"), token_of(values, "eos_token"), token_of(values, "pad_token")};
+    return {token_of(values, "eos_token")};
 }
 
 }  // namespace causeway

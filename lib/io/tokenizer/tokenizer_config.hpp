@@ -5,9 +5,9 @@
 
 namespace causeway {
 
-/// What a tokenizer_config.json names: the tokens of transformers' bos_token, eos_token and pad_token.
+/// What a tokenizer_config.json names: the token of transformers' eos_token.
 struct TokenizerConfig {
-    std::optional<std::string> bos, eos, pad;
+    std::optional<std::string> eos;
 };
 
 /// Of the tokenizer_config.json beside a tokenizer.json; empty where there is none. Throws IoError for a file that is

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/format.hpp"
+#include "base/utf8.hpp"
 #include "causeway/error.hpp"
 #include "io/tokenizer/bpe_tokenizer.hpp"
 #include "io/tokenizer/byte_level.hpp"
@@ -15,7 +16,6 @@
 #include "io/tokenizer/known_pattern.hpp"
 #include "io/tokenizer/merge_learner.hpp"
 #include "io/tokenizer/text_chunks.hpp"
-#include "io/tokenizer/utf8.hpp"
 
 namespace causeway {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 
 #include <cstring>
 
@@ -40,6 +40,18 @@ Decoded decode(std::string_view text, std::size_t at) {
         character = (character << 6) | (next & 0x3Fu);
     }
     return is_proper(character, bytes) ? Decoded{character, bytes} : Decoded{};
+}
+
+bool may_begin(std::string_view text) {
+    if (text.empty()) return false;
+    const std::size_t bytes = length_of(byte_at(text, 0));
+    if (bytes < text.size()) return false;
+    // One of the two ends of what could follow is proper, or nothing between them.
+    for (const char next : {'\x80', '\xBF'}) {
+        const std::string whole = std::string(text) + std::string(bytes - text.size(), next);
+        if (decode(whole, 0).bytes != 0) return true;
+    }
+    return false;
 }
 
 Decoded decode_before(std::string_view text, std::size_t at) {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace causeway::train {
+namespace causeway {
 
 /// Wall time since it was made.
 class Stopwatch {
@@ -14,4 +14,4 @@ class Stopwatch {
     Clock::time_point start_ = Clock::now();
 };
 
-}  // namespace causeway::train
+}  // namespace causeway
