@@ -34,17 +34,11 @@ class DocumentRows : public BatchSource {
   public:
     DocumentRows(const WindowSettings& settings, const char* part)
         : BatchSource(settings.batch_size, settings.sequence_length), settings_(settings) {
-        if (documents() == 0) {
-            throw DataError(
-                fmt::format("{}: the {} part has no document; more documents or another "
-                            "data.validation_fraction give it some",
-                            settings.name, part));
-        }
-        if (has_target()) return;
-        throw DataError(fmt::format(
-            "{}: no row of the {} part has a token to learn: each of its {} documents is over, or cut after "
-            "{} tokens, before one comes; give train.sequence_length more than {}",
-            settings.name, part, documents(), sequence_length() + 1, sequence_length()));
+        if (documents() > 0) return;
+        throw DataError(
+            fmt::format("{}: the {} part has no document; more documents or another "
+                        "data.validation_fraction give it some",
+                        settings.name, part));
     }
 
     void check_files() const override { settings_.tokens.check_files(); }
@@ -66,6 +60,21 @@ class DocumentRows : public BatchSource {
     }
 
   private:
+    WindowSettings settings_;
+};
+
+/// Documents to train on: at least one of them has to teach something.
+class TrainingDocuments : public DocumentRows {
+  public:
+    explicit TrainingDocuments(const WindowSettings& settings) : DocumentRows(settings, "training") {
+        if (has_target()) return;
+        throw DataError(fmt::format(
+            "{}: no row of the training part has a token to learn: each of its {} documents is over, or cut "
+            "after {} tokens, before one comes; give train.sequence_length more than {}",
+            settings.name, documents(), sequence_length() + 1, sequence_length()));
+    }
+
+  private:
     /// Looks until there is one, which is soon where rows are as they should be.
     bool has_target() const {
         const auto length = static_cast<std::size_t>(sequence_length());
@@ -76,13 +85,11 @@ class DocumentRows : public BatchSource {
         }
         return false;
     }
-
-    WindowSettings settings_;
 };
 
-class RandomDocuments final : public DocumentRows {
+class RandomDocuments final : public TrainingDocuments {
   public:
-    explicit RandomDocuments(const WindowSettings& settings) : DocumentRows(settings, "training") {}
+    explicit RandomDocuments(const WindowSettings& settings) : TrainingDocuments(settings) {}
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
@@ -92,9 +99,9 @@ class RandomDocuments final : public DocumentRows {
     }
 };
 
-class EpochDocuments final : public DocumentRows {
+class EpochDocuments final : public TrainingDocuments {
   public:
-    explicit EpochDocuments(const WindowSettings& settings) : DocumentRows(settings, "training") {}
+    explicit EpochDocuments(const WindowSettings& settings) : TrainingDocuments(settings) {}
 
     std::int64_t rows_per_epoch() const override { return documents(); }
 

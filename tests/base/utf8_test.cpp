@@ -15,7 +15,7 @@ TEST_CASE("B60: the beginnings of characters are told from what never becomes on
     }
 }
 
-TEST_CASE("B60: control characters are C0, DEL and C1; newline and tab are printed") {
+TEST_CASE("B60: control characters are C0, DEL and C1, newline and tab are printed") {
     for (const char32_t c : {0x00, 0x1B, 0x1F, 0x7F, 0x80, 0x9B, 0x9F}) {
         CHECK(utf8::is_control(c));
         CHECK_FALSE(utf8::is_printable(c));
