@@ -77,7 +77,11 @@ int run_tokenize(const Arguments& arguments) {
     options.start = token_named(*tokenizer, arguments.start, "--start");
     options.separator = separator_of(arguments, *tokenizer);
     options.threads = arguments.threads > 0 ? arguments.threads : available_threads();
-    TokenFileWriter writer(arguments.out, format_of(arguments), tokenizer->vocab_size(), arguments.shard_tokens);
+    const std::string tokenizer_path = tokenizer_file(arguments.tokenizer);
+    std::vector<std::string> read = arguments.inputs;
+    read.insert(read.end(), {tokenizer_path, tokenizer_config_file(tokenizer_path)});
+    TokenFileWriter writer(arguments.out, format_of(arguments), tokenizer->vocab_size(), arguments.shard_tokens,
+                           std::move(read));
     ProgressLine line(arguments.inputs);
     const TokenizeCounts counts = tokenize_files(
         arguments.inputs, *tokenizer, options, [&](std::span<const std::int32_t> ids) { writer.write(ids); },

@@ -46,6 +46,7 @@ struct ShowArguments {
 int run_train(TrainArguments arguments) {
     TrainTokenizerOptions& options = arguments.options;
     if (options.threads == 0) options.threads = available_threads();
+    check_replaces_none(arguments.out, arguments.inputs);
     check_can_write(arguments.out);
     ProgressLine line(arguments.inputs);
     const TrainedTokenizer trained =

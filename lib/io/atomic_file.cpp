@@ -145,6 +145,14 @@ void copy_file_atomically(const std::string& from, const std::string& to) {
     copy.commit();
 }
 
+void check_replaces_none(const std::string& path, std::span<const std::string> read) {
+    for (const std::string& file : read) {
+        if (!lead_to_same_file(path, file)) continue;
+        throw IoError(
+            fmt::format("{}: is what is read ({}) and would be replaced; choose another file to write", path, file));
+    }
+}
+
 void link_atomically(const std::string& from, const std::string& to) {
     const std::string target = end_of_links(to);
     for (int attempt = 0; attempt < most_temporary_names; ++attempt) {

@@ -48,6 +48,9 @@ void check_can_write(const std::string& path);
 /// Whether two paths name the same file, by links or spelling, there or still to be made.
 bool lead_to_same_file(const std::string& a, const std::string& b);
 
+/// Throws IoError when writing `path` would replace one of the files that are read.
+void check_replaces_none(const std::string& path, std::span<const std::string> read);
+
 /// Makes `to` a second name of the file `from` (a hard link), replacing what was there as a whole; a copy where the
 /// file system has no links. Throws IoError.
 void link_atomically(const std::string& from, const std::string& to);

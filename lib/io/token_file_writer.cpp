@@ -35,11 +35,12 @@ std::string llmc_header(std::size_t width, std::int64_t tokens) {
 }  // namespace
 
 TokenFileWriter::TokenFileWriter(const std::string& path, TokenFormat format, std::int64_t vocab_size,
-                                 std::int64_t shard_tokens)
+                                 std::int64_t shard_tokens, std::vector<std::string> read)
     : path_(path),
       format_(format),
       vocab_size_(vocab_size),
       shard_tokens_(shard_tokens),
+      read_(std::move(read)),
       width_(vocab_size <= most_16_bits ? 2 : 4) {
     if (format == TokenFormat::nanogpt && width_ != 2) {
         throw ConfigError(
@@ -63,6 +64,7 @@ std::string TokenFileWriter::header(std::int64_t tokens) const {
 }
 
 void TokenFileWriter::open() {
+    check_replaces_none(next_path(), read_);
     file_ = std::make_unique<AtomicFile>(next_path());
     written_ = 0;
     const std::string start = header(0);

@@ -19,9 +19,10 @@ enum class TokenFormat { nanogpt, llmc, npy };
 class TokenFileWriter {
   public:
     /// With `shard_tokens` above 0 a new file begins after every so many: X_000000.bin, X_000001.bin, ... for X.bin.
-    /// Ids are in [0, vocab_size). Throws ConfigError when the format has no room for them, IoError for the file.
-    TokenFileWriter(const std::string& path, TokenFormat format, std::int64_t vocab_size,
-                    std::int64_t shard_tokens = 0);
+    /// Ids are in [0, vocab_size). No file of `read` is ever replaced. Throws ConfigError when the format has no room
+    /// for them, IoError for the file.
+    TokenFileWriter(const std::string& path, TokenFormat format, std::int64_t vocab_size, std::int64_t shard_tokens = 0,
+                    std::vector<std::string> read = {});
 
     /// Appends ids. Throws DataError for one outside the vocabulary, IoError; files that were complete stay.
     void write(std::span<const std::int32_t> ids);
@@ -42,6 +43,7 @@ class TokenFileWriter {
     TokenFormat format_;
     std::int64_t vocab_size_;
     std::int64_t shard_tokens_;
+    std::vector<std::string> read_;
     std::size_t width_;  ///< bytes of an id
     std::unique_ptr<AtomicFile> file_;
     std::int64_t written_ = 0;  ///< ids in it

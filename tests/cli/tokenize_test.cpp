@@ -162,6 +162,28 @@ TEST_CASE("a model with fewer tokens than its tokenizer is refused") {
     CHECK_THAT(outcome.err, contains("tokenizer.json: has 701 tokens, the model's vocab_size is 256"));
 }
 
+TEST_CASE("B63: neither the text nor the tokenizer that is read is replaced, by any name") {
+    const TemporaryFolder folder;
+    const std::string words = "In the beginning God created the heaven and the earth.\n";
+    const std::string text = folder.write("text", words), tokenizer = folder.write("tokenizer.json", content_of(gpt2));
+    const std::string shard = folder.write("x_000001.bin", words), link = folder.file("link");
+    std::filesystem::create_symlink(text, link);
+    const auto refused = [&](const std::vector<std::string>& arguments) {
+        const Outcome outcome = call(arguments);
+        CHECK(outcome.code == 1);
+        CHECK_THAT(outcome.err, contains(" and would be replaced; choose another file to write"));
+    };
+    for (const std::string& out : {text, link, tokenizer}) {
+        refused({"tokenize", text, "--tokenizer", tokenizer, "--out", out});
+    }
+    refused({"tokenize", text, "--tokenizer", folder.file(""), "--out", tokenizer});
+    refused({"tokenize", shard, "--tokenizer", tokenizer, "--out", folder.file("x.bin"), "--shard-tokens", "4"});
+    refused({"tokenizer", "train", text, "--vocab-size", "300", "--out", link});
+    CHECK(content_of(text) == words);
+    CHECK(content_of(shard) == words);
+    CHECK((content_of(tokenizer) == content_of(gpt2)));
+}
+
 TEST_CASE("tokens are quoted on one line") {
     CHECK(cli::quoted_bytes("a\n\t\r\"\\") == "\"a\\n\\t\\r\\\"\\\\\"");
     CHECK(cli::quoted_bytes("\u00e9\xC3\x01\x7F") == "\"\u00e9\\xC3\\x01\\x7F\"");
