@@ -15,34 +15,33 @@ Json value_or_null(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-Json json_of(const GuardState& guards) {
-    return {{"weighted_norms", guards.weighted_norms},
-            {"weights", guards.weights},
-            {"updates", guards.updates},
-            {"skipped", guards.skipped},
-            {"skipped_in_a_row", guards.skipped_in_a_row}};
+/// field(key, member) for each number of the guards, in the file's order; the trainer's below likewise. Writing and
+/// reading go through the same list, so that neither can know a number the other does not.
+template <class Guards, class Field>
+void visit_guards(Guards& guards, const Field& field) {
+    field("weighted_norms", guards.weighted_norms);
+    field("weights", guards.weights);
+    field("updates", guards.updates);
+    field("skipped", guards.skipped);
+    field("skipped_in_a_row", guards.skipped_in_a_row);
 }
 
-GuardState read_guards(const Json& json) {
-    GuardState guards;
-    json.at("weighted_norms").get_to(guards.weighted_norms);
-    json.at("weights").get_to(guards.weights);
-    json.at("updates").get_to(guards.updates);
-    json.at("skipped").get_to(guards.skipped);
-    json.at("skipped_in_a_row").get_to(guards.skipped_in_a_row);
-    return guards;
+template <class State, class Field>
+void visit_trainer(State& state, const Field& field) {
+    field("step", state.step);
+    field("window", state.window);
+    field("updates", state.updates);
+    field("epoch_loss", state.epoch_loss);
+    field("epoch_tokens", state.epoch_tokens);
+    field("elapsed_s", state.elapsed_seconds);
 }
 
-TrainerState read_trainer(const Json& json) {
-    TrainerState state;
-    json.at("step").get_to(state.step);
-    json.at("window").get_to(state.window);
-    json.at("updates").get_to(state.updates);
-    json.at("epoch_loss").get_to(state.epoch_loss);
-    json.at("epoch_tokens").get_to(state.epoch_tokens);
-    json.at("elapsed_s").get_to(state.elapsed_seconds);
-    state.guards = read_guards(json.at("guards"));
-    return state;
+auto writer_to(Json& json) {
+    return [&json](const char* key, const auto& value) { json[key] = value; };
+}
+
+auto reader_of(const Json& json) {
+    return [&json](const char* key, auto& value) { json.at(key).get_to(value); };
 }
 
 CheckpointRecord read(const Json& json, const std::string& path) {
@@ -53,7 +52,8 @@ CheckpointRecord read(const Json& json, const std::string& path) {
                         format, CheckpointRecord::format, json.value("causeway", std::string("?"))));
     }
     CheckpointRecord record;
-    record.trainer = read_trainer(json);
+    visit_trainer(record.trainer, reader_of(json));
+    visit_guards(record.trainer.guards, reader_of(json.at("guards")));
     if (const Json& loss = json.at("val_loss"); !loss.is_null()) record.validation_loss = loss.get<double>();
     if (const Json& best = json.at("best"); !best.is_null()) {
         record.best = BestEvaluation{best.at("step").get<std::int64_t>(), best.at("val_loss").get<double>()};
@@ -72,13 +72,8 @@ std::string to_json(const CheckpointRecord& record) {
     json["format"] = CheckpointRecord::format;
     json["causeway"] = record.version;
     json["isa"] = record.isa;
-    json["step"] = record.trainer.step;
-    json["window"] = record.trainer.window;
-    json["updates"] = record.trainer.updates;
-    json["epoch_loss"] = record.trainer.epoch_loss;
-    json["epoch_tokens"] = record.trainer.epoch_tokens;
-    json["elapsed_s"] = record.trainer.elapsed_seconds;
-    json["guards"] = json_of(record.trainer.guards);
+    visit_trainer(record.trainer, writer_to(json));
+    visit_guards(record.trainer.guards, writer_to(json["guards"]));
     json["val_loss"] = value_or_null(record.validation_loss);
     json["best"] = nullptr;
     if (record.best) json["best"] = {{"step", record.best->step}, {"val_loss", record.best->loss}};
