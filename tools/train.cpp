@@ -1,4 +1,6 @@
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/cpu.hpp"
@@ -82,6 +84,32 @@ Machine examine(train::Trainer& trainer, const Arguments& arguments, std::size_t
     return machine;
 }
 
+/// What a run that begins and one that goes on differ in.
+struct Start {
+    RunFolder folder;
+    std::string what;   ///< of the text before the first step
+    std::string notes;  ///< below it
+    AppendFile::Mode metrics;
+    /// Makes the folder that of this run. Called once there is room, before the records.
+    std::function<void(train::RunCheckpoints&)> open_folder;
+};
+
+int run_from(const Start& start, train::Trainer& trainer, TrainSamples& samples, const Arguments& arguments,
+             std::size_t available) {
+    const Machine machine = examine(trainer, arguments, available);
+    const double peak = machine.facts.peak_flops_per_second;
+    TrainWatch watch(trainer, arguments.watch);
+    if (!arguments.quiet) {
+        print(start_text(start.what, trainer, machine.memory, peak, start.folder.folder) + start.notes);
+    }
+    StopSignal signal;  // before the first file
+    train::RunCheckpoints checkpoints(start.folder, trainer);
+    start.open_folder(checkpoints);
+    TrainRecords records(trainer, samples, start.folder, peak);
+    return TrainingRun(
+        {trainer, checkpoints, watch, records, signal, start.folder, machine.facts, start.metrics, arguments.quiet})();
+}
+
 int run_new(const Arguments& arguments) {
     const Config config = config_of(arguments);
     const TrainFiles files{{arguments.out}, arguments.config, arguments.watch.trace, arguments.overwrite};
@@ -92,21 +120,16 @@ int run_new(const Arguments& arguments) {
     train::Trainer trainer(config, std::move(options));
     samples.attach(trainer);
     load_start(arguments, trainer);
-    const Machine machine = examine(trainer, arguments, available);
-    TrainWatch watch(trainer, arguments.watch);
-    const std::string what =
-        "training " + arguments.config + (arguments.init_from.empty() ? "" : " from " + arguments.init_from);
-    if (!arguments.quiet) {
-        print(start_text(what, trainer, machine.memory, machine.facts.peak_flops_per_second, arguments.out));
-    }
-    StopSignal signal;  // before the first file
-    const FolderLock lock = empty_folder(files);
-    train::RunCheckpoints checkpoints(files.run, trainer);
-    if (!arguments.init_from.empty()) checkpoints.save("");  // the config does not say where the weights came from
-    write_config(files.run, config);
-    TrainRecords records(trainer, samples, files.run, machine.facts.peak_flops_per_second);
-    return TrainingRun({trainer, checkpoints, watch, records, signal, files.run, machine.facts,
-                        AppendFile::Mode::truncate, arguments.quiet})();
+    std::optional<FolderLock> lock;  // until the run has ended
+    const auto open_folder = [&](train::RunCheckpoints& checkpoints) {
+        lock = empty_folder(files);
+        // The config does not say where the weights came from.
+        if (!arguments.init_from.empty()) checkpoints.save("");
+        write_config(files.run, config);
+    };
+    const std::string from = arguments.init_from.empty() ? "" : " from " + arguments.init_from;
+    return run_from({files.run, "training " + arguments.config + from, "", AppendFile::Mode::truncate, open_folder},
+                    trainer, samples, arguments, available);
 }
 
 int resume_run(const Arguments& arguments) {
@@ -123,18 +146,9 @@ int resume_run(const Arguments& arguments) {
         if (!arguments.quiet) print(run.finished_text(trainer, *ended_by));
         return exit_success;
     }
-    const Machine machine = examine(trainer, arguments, available);
-    TrainWatch watch(trainer, arguments.watch);
-    if (!arguments.quiet) {
-        print(start_text(run.what(), trainer, machine.memory, machine.facts.peak_flops_per_second, arguments.resume) +
-              run.notes_text());
-    }
-    StopSignal signal;  // before the first file
-    train::RunCheckpoints checkpoints(run.folder(), trainer);
-    run.continue_files(checkpoints);
-    TrainRecords records(trainer, samples, run.folder(), machine.facts.peak_flops_per_second);
-    return TrainingRun({trainer, checkpoints, watch, records, signal, run.folder(), machine.facts,
-                        AppendFile::Mode::append, arguments.quiet})();
+    const auto open_folder = [&](train::RunCheckpoints& checkpoints) { run.continue_files(checkpoints); };
+    return run_from({run.folder(), run.what(), run.notes_text(), AppendFile::Mode::append, open_folder}, trainer,
+                    samples, arguments, available);
 }
 
 int run_train(const Arguments& arguments) {
