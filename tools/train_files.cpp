@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -63,12 +64,11 @@ std::string file_to_keep(const RunFolder& run) {
 
 /// What the run writes must not be what it reads.
 void check_inputs(const RunFolder& run, const Config& config) {
+    const auto outputs = files_of(run);
     for (const std::string& input : data_files(config.data)) {
-        for (const std::string& output : files_of(run)) {
-            if (!lead_to_same_file(input, output)) continue;
-            throw IoError(
-                fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out", input));
-        }
+        if (find_same_file(input, outputs) == nullptr) continue;
+        throw IoError(
+            fmt::format("{}: is read as data and would be replaced by the run's own; choose another --out", input));
     }
 }
 
@@ -95,14 +95,15 @@ void check_trace(const TrainFiles& files, const Config& config) {
     if (fs::is_directory(files.trace, ignored) || lead_to_same_file(files.trace, files.run.folder)) {
         throw IoError(fmt::format("--trace: {} is a folder, expected a file to write", files.trace));
     }
-    const auto refuse = [&](const std::string& other, const char* what) {
-        if (other.empty() || !lead_to_same_file(files.trace, other)) return;
+    const auto refuse = [&](std::span<const std::string> others, const char* what) {
+        const std::string* other = find_same_file(files.trace, others);
+        if (other == nullptr) return;
         throw IoError(fmt::format("--trace: {} is {} ({}), which it would replace; choose another file", files.trace,
-                                  what, other));
+                                  what, *other));
     };
-    for (const std::string& file : files_of(files.run)) refuse(file, "a file of the run");
-    refuse(files.config, "the config");
-    for (const std::string& file : data_files(config.data)) refuse(file, "the data");
+    refuse(files_of(files.run), "a file of the run");
+    if (!files.config.empty()) refuse({&files.config, 1}, "the config");
+    refuse(data_files(config.data), "the data");
 }
 
 void check_files(const TrainFiles& files, const Config& config) {

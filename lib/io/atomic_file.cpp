@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -138,19 +139,24 @@ bool lead_to_same_file(const std::string& a, const std::string& b) {
     return place(a) == place(b);
 }
 
+const std::string* find_same_file(const std::string& path, std::span<const std::string> files) {
+    const auto found =
+        std::ranges::find_if(files, [&](const std::string& file) { return lead_to_same_file(path, file); });
+    return found == files.end() ? nullptr : &*found;
+}
+
+void check_replaces_none(const std::string& path, std::span<const std::string> read) {
+    const std::string* file = find_same_file(path, read);
+    if (file == nullptr) return;
+    throw IoError(
+        fmt::format("{}: is what is read ({}) and would be replaced; choose another file to write", path, *file));
+}
+
 void copy_file_atomically(const std::string& from, const std::string& to) {
     const MappedFile content(from);
     AtomicFile copy(to);
     copy.write(content.bytes());
     copy.commit();
-}
-
-void check_replaces_none(const std::string& path, std::span<const std::string> read) {
-    for (const std::string& file : read) {
-        if (!lead_to_same_file(path, file)) continue;
-        throw IoError(
-            fmt::format("{}: is what is read ({}) and would be replaced; choose another file to write", path, file));
-    }
 }
 
 void link_atomically(const std::string& from, const std::string& to) {

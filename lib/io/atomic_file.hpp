@@ -48,6 +48,9 @@ void check_can_write(const std::string& path);
 /// Whether two paths name the same file, by links or spelling, there or still to be made.
 bool lead_to_same_file(const std::string& a, const std::string& b);
 
+/// The first of the files that `path` leads to; nullptr when it is none of them.
+const std::string* find_same_file(const std::string& path, std::span<const std::string> files);
+
 /// Throws IoError when writing `path` would replace one of the files that are read.
 void check_replaces_none(const std::string& path, std::span<const std::string> read);
 
