@@ -25,11 +25,6 @@ Extent extent_of(const TokenPart& part, std::int64_t index) {
     return {starts[at], end - starts[at]};
 }
 
-void pad(std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
-    std::fill(inputs.begin(), inputs.end(), padding_token);
-    std::fill(targets.begin(), targets.end(), ignore_index);
-}
-
 class DocumentRows : public BatchSource {
   public:
     DocumentRows(const WindowSettings& settings, const char* part)
@@ -55,8 +50,7 @@ class DocumentRows : public BatchSource {
         const auto judged = static_cast<std::size_t>(std::min(document.size - 1, length));
         store.copy(document.first, inputs.first(read));
         store.copy_targets(document.first + 1, targets.first(judged));
-        std::fill(inputs.begin() + static_cast<std::ptrdiff_t>(read), inputs.end(), padding_token);
-        std::fill(targets.begin() + static_cast<std::ptrdiff_t>(judged), targets.end(), ignore_index);
+        pad_row(inputs.subspan(read), targets.subspan(judged));
     }
 
   private:
@@ -121,7 +115,7 @@ class ValidationDocuments final : public DocumentRows {
 
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
-        row < documents() ? fill_document(row, inputs, targets) : pad(inputs, targets);
+        row < documents() ? fill_document(row, inputs, targets) : pad_row(inputs, targets);
     }
 };
 

@@ -7,9 +7,6 @@
 
 namespace causeway {
 
-/// The input at positions behind a document; their targets are ignored.
-inline constexpr std::int32_t padding_token = 0;
-
 /// One document of the part a row: its first T + 1 tokens are T inputs with their targets; a shorter one leaves the
 /// rest of the row to padding, whose targets are ignored. Random draws documents with replacement, an epoch has each
 /// exactly once, shuffled anew by (seed, epoch); rows are numbered as those of windows. Throws DataError when there is

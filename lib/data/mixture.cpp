@@ -74,8 +74,7 @@ class RowsInTurn final : public BatchSource {
             const Place place = find_place(ends_, row);
             return parts_[place.part]->fill_one(place.inside, inputs, targets);
         }
-        std::fill(inputs.begin(), inputs.end(), 0);
-        std::fill(targets.begin(), targets.end(), ignore_index);
+        pad_row(inputs, targets);
     }
 
     Parts parts_;

@@ -22,6 +22,11 @@ std::size_t first_bad(std::span<const std::int32_t> values, Bad bad) {
 
 }  // namespace
 
+void pad_row(std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
+    std::ranges::fill(inputs, padding_token);
+    std::ranges::fill(targets, ignore_index);
+}
+
 void check_tokens(std::span<const std::int32_t> ids, std::int64_t vocab_size, std::string_view where) {
     const auto bad = [vocab_size](std::int32_t id) { return id < 0 || id >= vocab_size; };
     const std::size_t position = first_bad(ids, bad);

@@ -92,8 +92,7 @@ class ValidationWindows final : public BatchSource {
   private:
     void fill_row(std::int64_t row, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) const override {
         if (row < windows_) return copy_window(tokens_, row * stride_, inputs, targets);
-        std::fill(inputs.begin(), inputs.end(), 0);
-        std::fill(targets.begin(), targets.end(), ignore_index);
+        pad_row(inputs, targets);
     }
 
     TokenPart tokens_;

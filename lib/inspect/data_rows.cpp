@@ -10,7 +10,6 @@
 #include "base/ceil_div.hpp"
 #include "base/format.hpp"
 #include "base/utf8.hpp"
-#include "data/document_rows.hpp"
 #include "data/open_data.hpp"
 #include "data/tokens.hpp"
 
