@@ -6,8 +6,6 @@
 
 namespace causeway {
 
-const std::string_view gpt2_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
 namespace {
 
 enum class Kind : std::uint8_t { other, letter, digit, blank, beyond };
@@ -115,8 +113,7 @@ std::size_t quick_qwen(std::string_view view, std::size_t at) {
 }
 
 constexpr std::array known{
-    KnownPattern{"gpt2", R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
-                 CutRule::at_blank, quick_gpt2},
+    KnownPattern{"gpt2", gpt2_pattern, CutRule::at_blank, quick_gpt2},
     KnownPattern{
         "qwen",
         R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",

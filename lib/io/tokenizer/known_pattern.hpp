@@ -7,6 +7,10 @@
 
 namespace causeway {
 
+/// GPT-2's pattern, which a ByteLevel with use_regex has.
+inline constexpr std::string_view gpt2_pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
 /// A pattern that the tokenizers of many models have. It matches anything, so each word begins where the one before it
 /// ends.
 struct KnownPattern {

@@ -42,9 +42,6 @@ struct PreTokenizers {
     CutRule cut_rule() const;
 };
 
-/// GPT-2's pattern, which a ByteLevel with use_regex has.
-extern const std::string_view gpt2_pattern;
-
 /// Of the field "pre_tokenizer" of a tokenizer.json: null, ByteLevel, Split, Digits or a Sequence of such, in which
 /// ByteLevel is the last. Throws IoError for others.
 PreTokenizers read_pre_tokenizers(const JsonField& field);
