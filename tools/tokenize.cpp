@@ -48,12 +48,14 @@ TokenFormat format_of(const Arguments& arguments) {
     return arguments.format == "npy" ? TokenFormat::npy : TokenFormat::nanogpt;
 }
 
-std::optional<std::int32_t> separator_of(const Arguments& arguments, const Tokenizer& tokenizer) {
+/// `tokenizer_path`: the file that the tokenizer was read from.
+std::optional<std::int32_t> separator_of(const Arguments& arguments, const Tokenizer& tokenizer,
+                                         const std::string& tokenizer_path) {
     if (!arguments.append_eos) return token_named(tokenizer, arguments.separator, "--separator");
-    const std::optional<std::string> eos = read_tokenizer_config(tokenizer_file(arguments.tokenizer)).eos;
+    const std::optional<std::string> eos = read_tokenizer_config(tokenizer_path).eos;
     if (!eos) {
         throw DataError(fmt::format("--append-eos: {} names no eos_token; give it with --separator",
-                                    tokenizer_config_file(tokenizer_file(arguments.tokenizer))));
+                                    tokenizer_config_file(tokenizer_path)));
     }
     return token_named(tokenizer, *eos, "--append-eos");
 }
@@ -70,14 +72,14 @@ std::string summary(const TokenizeCounts& counts, const TokenFileWriter& writer,
 
 int run_tokenize(const Arguments& arguments) {
     const Stopwatch watch;
-    const auto tokenizer = open_tokenizer(arguments.tokenizer);
+    const std::string tokenizer_path = tokenizer_file(arguments.tokenizer);
+    const auto tokenizer = open_tokenizer(tokenizer_path);
     TokenizeOptions options;
     options.jsonl = arguments.jsonl;
     options.field = arguments.field;
     options.start = token_named(*tokenizer, arguments.start, "--start");
-    options.separator = separator_of(arguments, *tokenizer);
+    options.separator = separator_of(arguments, *tokenizer, tokenizer_path);
     options.threads = arguments.threads > 0 ? arguments.threads : available_threads();
-    const std::string tokenizer_path = tokenizer_file(arguments.tokenizer);
     std::vector<std::string> read = arguments.inputs;
     read.insert(read.end(), {tokenizer_path, tokenizer_config_file(tokenizer_path)});
     TokenFileWriter writer(arguments.out, format_of(arguments), tokenizer->vocab_size(), arguments.shard_tokens,
