@@ -36,7 +36,6 @@ class TokenStore {
     void begin_document(std::int64_t ahead = 0) { documents_.push_back(size() + ahead); }
 
     std::int64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
-    std::int64_t vocab_size() const { return vocab_size_; }
     /// Where documents begin, ascending; empty when nobody said.
     std::span<const std::int64_t> documents() const { return documents_; }
 

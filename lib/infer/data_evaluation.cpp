@@ -1,11 +1,11 @@
 #include "infer/data_evaluation.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "base/format.hpp"
+#include "base/stopwatch.hpp"
 #include "causeway/error.hpp"
 #include "compile/compile.hpp"
 #include "data/accuracy.hpp"
@@ -71,7 +71,7 @@ void DataEvaluation::throw_not_finite(std::int64_t batch, double loss) {
 }
 
 std::optional<DataLoss> DataEvaluation::run(const Progress& progress) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     const std::int64_t batches = data_.validation->batches_per_epoch();
     EvaluationSum sum;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
@@ -90,7 +90,7 @@ std::optional<DataLoss> DataEvaluation::run(const Progress& progress) {
     if (data_.bytes != nullptr) result.bytes = sum.bytes;
     if (config_.data.is_task()) result.accuracy = sum.accuracy();
     result.bits_per_byte = sum.bits_per_byte();
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.seconds = watch.seconds();
     return result;
 }
 

@@ -47,7 +47,7 @@ StepLines cut_after(const std::string& path, std::int64_t step) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return {0, step};
     const MappedFile file(path);
-    const Prefix kept = lines_up_to({reinterpret_cast<const char*>(file.bytes().data()), file.size()}, step);
+    const Prefix kept = lines_up_to(file.text(), step);
     if (kept.bytes == file.size()) return kept.lines;
     AtomicFile cut(path);
     cut.write(file.bytes().first(kept.bytes));

@@ -85,9 +85,9 @@ void Trainer::restore_last_good(const std::string& reason) {
     }
 }
 
+/// Runs the batch, which is still there, once more, to say where it went wrong.
 void Trainer::throw_bad_validation(RowRange rows) {
     const double loss = without_nan_sign(eval_->loss[0]);
-    draw(*data_.validation, rows, "validation inputs", "validation targets");
     give_batch(*eval_);
     const auto place = find_not_finite(*eval_->executor, Phase::step, {});
     throw NumericError(fmt::format("after step {}: the validation loss is {} from row {} on{}", step_, loss, rows.first,

@@ -2,8 +2,6 @@
 
 #include <utf8proc.h>
 
-#include <new>
-
 #include "base/format.hpp"
 #include "base/utf8.hpp"
 #include "causeway/error.hpp"
