@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Checks every #include of the tree against the layers of the architecture. Prints each breach, exits 1 on any.
+"""Checks every #include of the tree against the layers of the architecture, and that no two headers define a type of
+one name: where a file sees one and another file the other, the linker mixes their functions without a word.
+Prints each breach, exits 1 on any.
 
 usage: tools/check_layers.py [TREE]
 """
@@ -40,6 +42,8 @@ NOT_IN_SIMD = re.compile(
     r"vector|string|string_view|map|set|unordered_map|unordered_set|deque|list|array|span|memory|functional|"
     r"optional|variant|sstream|iostream|format|algorithm|numeric|fmt/.*|nlohmann/.*"
 )
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
+TYPE = re.compile(r"^(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: :[^:].*)? \{")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -97,6 +101,21 @@ def check_outside(path):
             yield number, f"{name} is not public: only <causeway/...> may be included here"
 
 
+def check_types(tree):
+    """Yields a message for each type at namespace scope that two headers of lib/ and include/ define."""
+    defined = {}
+    for path in (p for folder in ("lib", "include") for p in sources(tree / folder) if p.suffix == ".hpp"):
+        space = ""
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if match := NAMESPACE.match(line):
+                space = match.group(1)
+            if match := TYPE.match(line):
+                place = f"{path.relative_to(tree)}:{number}"
+                other = defined.setdefault((space, match.group(1)), place)
+                if other != place:
+                    yield f"{place}: {space}::{match.group(1)} is defined in {other} too"
+
+
 def main():
     tree = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     checked, breaches = 0, []
@@ -111,6 +130,7 @@ def main():
         for path in sources(tree / folder):
             checked += 1
             breaches += [f"{path.relative_to(tree)}:{n}: {text}" for n, text in check_outside(path)]
+    breaches += check_types(tree)
     for breach in breaches:
         print(breach)
     print(f"layers: {checked} files, {len(breaches)} breaches")

@@ -107,12 +107,12 @@ void write_matrix(const double* from, double scale, const StoredMatrix& to, std:
     write(from, scale, to, out);
 }
 
-std::optional<NotFinite> find_not_finite(DType dtype, std::span<const std::byte> bytes) {
-    return with_element(dtype, [&](auto type) -> std::optional<NotFinite> {
+std::optional<NotFiniteElement> find_not_finite_element(DType dtype, std::span<const std::byte> bytes) {
+    return with_element(dtype, [&](auto type) -> std::optional<NotFiniteElement> {
         using Element = decltype(type);
         for (std::size_t i = 0; i < bytes.size() / sizeof(typename Element::Bits); ++i) {
             const auto value = static_cast<double>(element<Element>(bytes, i));
-            if (!std::isfinite(value)) return NotFinite{i, value};
+            if (!std::isfinite(value)) return NotFiniteElement{i, value};
         }
         return std::nullopt;
     });

@@ -36,10 +36,10 @@ void write_matrix(const float* from, double scale, const StoredMatrix& to, std::
 void write_matrix(const double* from, double scale, const StoredMatrix& to, std::byte* out);
 
 /// The first element that is NaN or infinite.
-struct NotFinite {
+struct NotFiniteElement {
     std::size_t element = 0;
     double value = 0;
 };
-std::optional<NotFinite> find_not_finite(DType dtype, std::span<const std::byte> bytes);
+std::optional<NotFiniteElement> find_not_finite_element(DType dtype, std::span<const std::byte> bytes);
 
 }  // namespace causeway

@@ -79,9 +79,9 @@ TEST_CASE("matrices are read and written straight and transposed") {
 }
 
 TEST_CASE("the first value that is not finite is found in every dtype") {
-    CHECK_FALSE(find_not_finite(DType::f32, bytes_of(std::vector<float>{1, 2})));
-    CHECK(find_not_finite(DType::f32, bytes_of(std::vector<float>{1, INFINITY}))->element == 1);
-    CHECK(find_not_finite(DType::bf16, bytes_of(std::vector<std::uint16_t>{0, 0x7FC0}))->element == 1);
-    CHECK(find_not_finite(DType::f16, bytes_of(std::vector<std::uint16_t>{0x7C00}))->element == 0);
-    CHECK(find_not_finite(DType::f64, bytes_of(std::vector<double>{NAN}))->element == 0);
+    CHECK_FALSE(find_not_finite_element(DType::f32, bytes_of(std::vector<float>{1, 2})));
+    CHECK(find_not_finite_element(DType::f32, bytes_of(std::vector<float>{1, INFINITY}))->element == 1);
+    CHECK(find_not_finite_element(DType::bf16, bytes_of(std::vector<std::uint16_t>{0, 0x7FC0}))->element == 1);
+    CHECK(find_not_finite_element(DType::f16, bytes_of(std::vector<std::uint16_t>{0x7C00}))->element == 0);
+    CHECK(find_not_finite_element(DType::f64, bytes_of(std::vector<double>{NAN}))->element == 0);
 }

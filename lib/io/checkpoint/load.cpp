@@ -118,7 +118,7 @@ class Matcher {
 };
 
 void check_finite(const std::string& path, const StoredTensor& tensor) {
-    if (const auto fault = find_not_finite(*real_dtype(tensor), tensor.bytes)) {
+    if (const auto fault = find_not_finite_element(*real_dtype(tensor), tensor.bytes)) {
         throw NumericError(fmt::format("{}: element {} of '{}' is {}, expected a finite number", path, fault->element,
                                        tensor.name, fault->value));
     }
