@@ -1,6 +1,7 @@
 // A program that uses Causeway through its public headers alone: compiles a config and trains it some steps, calls the
 // GEMM, softmax and attention kernels on its own pointers; saves what it trained and continues sequences with it.
 // usage: consumer CONFIG
+// What it saves goes into folders of the working directory, which it removes.
 #include <algorithm>
 #include <causeway/causeway.hpp>
 #include <cmath>
@@ -64,7 +65,7 @@ void save_and_reload(const std::string& config) {
     const causeway::Program program = causeway::compile_file(config, {"train.max_steps=5"});
     causeway::Trainer trainer(program), other(program);
     trainer.run();
-    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-run").string();
+    const std::string folder = "consumer-run";
     trainer.save(folder);
     check(other.load(folder + "/model.safetensors").empty(), "a saved model has what a trainer reads");
     std::filesystem::remove_all(folder);
@@ -81,7 +82,7 @@ void save_and_reload(const std::string& config) {
 void interrupt_and_resume(const std::string& config) {
     const causeway::Program program = causeway::compile_file(config, {"train.max_steps=8"});
     causeway::Trainer trainer(program), other(program);
-    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-resume").string();
+    const std::string folder = "consumer-resume";
     trainer.run([](const causeway::StepReport& report) { return report.step < 4; });
     trainer.save_checkpoint(folder);
     std::ifstream file(folder + "/checkpoints/step_00000004/state.json");
@@ -101,7 +102,7 @@ void interrupt_and_resume(const std::string& config) {
 void go_back(const std::string& config) {
     causeway::Trainer trainer(
         causeway::compile_file(config, {"train.on_non_finite=rollback", "train.checkpoint_every=2"}));
-    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-rollback").string();
+    const std::string folder = "consumer-rollback";
     const auto poison = [&] {
         trainer.parameter("lm_head.bias")[3] = std::numeric_limits<float>::quiet_NaN();
         trainer.parameters_changed();
@@ -121,7 +122,7 @@ void go_back(const std::string& config) {
 void generate(const std::string& config) {
     causeway::Trainer trainer(causeway::compile_file(config, {"train.max_steps=20"}));
     trainer.run();
-    const std::string folder = (std::filesystem::temp_directory_path() / "causeway-consumer-generate").string();
+    const std::string folder = "consumer-generate";
     trainer.save(folder);
     causeway::Generator generator(folder, 2);
     std::filesystem::remove_all(folder);
