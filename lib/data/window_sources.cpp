@@ -81,9 +81,8 @@ class ValidationWindows final : public BatchSource {
         : BatchSource(settings.batch_size, settings.sequence_length),
           tokens_(settings.tokens),
           stride_(stride > 0 ? stride : settings.sequence_length) {
-        const std::int64_t starts = tokens_.size - sequence_length() - 1;
-        require_tokens(settings, "validation", tokens_.size, sequence_length() + 2);
-        windows_ = ceil_div(starts, stride_);
+        require_tokens(settings, "validation", tokens_.size, sequence_length() + 1);
+        windows_ = ceil_div(tokens_.size - sequence_length(), stride_);
     }
 
     std::int64_t rows_per_epoch() const override { return windows_; }

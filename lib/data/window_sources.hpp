@@ -31,8 +31,8 @@ std::unique_ptr<BatchSource> random_windows(const WindowSettings& settings);
 /// Throws DataError when n <= T.
 std::unique_ptr<BatchSource> epoch_windows(const WindowSettings& settings);
 
-/// Windows of the part that start at 0, stride, 2 stride, ... below n - T - 1, in order, once. The last batch is filled
-/// up with rows whose targets are all ignored. `stride` 0 stands for T. Throws DataError when n <= T + 1.
+/// Windows of the part that start at 0, stride, 2 stride, ... below n - T, in order, once. The last batch is filled up
+/// with rows whose targets are all ignored. `stride` 0 stands for T. Throws DataError when n <= T.
 std::unique_ptr<BatchSource> validation_windows(const WindowSettings& settings, std::int64_t stride);
 
 }  // namespace causeway
