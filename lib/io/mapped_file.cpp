@@ -9,10 +9,13 @@
 #include "base/format.hpp"
 #include "causeway/error.hpp"
 #include "io/file_descriptor.hpp"
+#include "io/lfs_pointer.hpp"
 
 namespace causeway {
 
-MappedFile::MappedFile(const std::string& path) : path_(path) {
+// Delegates, so that what it throws finds a whole object to take down.
+MappedFile::MappedFile(const std::string& path) : MappedFile() {
+    path_ = path;
     // O_NONBLOCK: opening a FIFO by mistake must fail below, not wait for a writer.
     const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!file.is_open()) throw_file_error(path, "open", errno);
@@ -28,6 +31,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     size_ = size;
     device_ = status.st_dev;
     inode_ = status.st_ino;
+    refuse_lfs_pointer(path, text());
 }
 
 void MappedFile::check_length() const {

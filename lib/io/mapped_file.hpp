@@ -14,7 +14,8 @@ namespace causeway {
 class MappedFile {
   public:
     MappedFile() = default;
-    /// Throws IoError (path and reason) when the file is missing, unreadable, a directory or not a regular file.
+    /// Throws IoError (path and reason) when the file is missing, unreadable, a directory, not a regular file or
+    /// a Git LFS pointer.
     /// An empty file is legal and gives no bytes.
     explicit MappedFile(const std::string& path);
     MappedFile(MappedFile&& other) noexcept { swap(other); }

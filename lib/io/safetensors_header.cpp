@@ -23,9 +23,6 @@ constexpr std::string_view metadata_key = "__metadata__";
 
 /// "; ..." when the first bytes show what the file really is, otherwise nothing.
 std::string hint_for(std::string_view head) {
-    if (head.starts_with("version https://git-lfs")) {
-        return "; this is a Git LFS pointer, not the file: fetch it with `git lfs pull`";
-    }
     if (head.starts_with("PK")) return "; this looks like a PyTorch or zip archive: convert it to safetensors";
     if (head.starts_with("\x80\x02") || head.starts_with("\x80\x04")) {
         return "; this looks like a Python pickle: convert it to safetensors";

@@ -81,12 +81,6 @@ TokenLayout npy_layout(const std::string& path, std::span<const std::byte> file)
             static_cast<std::int64_t>(bytes / found->width)};
 }
 
-/// It would pass for a few tokens.
-bool is_lfs_pointer(std::span<const std::byte> file) {
-    constexpr std::string_view start = "version https://git-lfs";
-    return file.size() >= start.size() && std::memcmp(file.data(), start.data(), start.size()) == 0;
-}
-
 /// What a file says of itself; nothing for plain numbers.
 std::optional<TokenLayout> stated_layout(const std::string& path, std::span<const std::byte> file) {
     if (looks_like_npy(file)) return npy_layout(path, file);
@@ -114,7 +108,6 @@ std::string_view name_of(TokenType type) { return facts_of(type).name; }
 
 TokenLayout find_token_layout(const std::string& path, std::span<const std::byte> file, TokenType wanted) {
     if (file.empty()) refuse(path, "is empty, expected tokens");
-    if (is_lfs_pointer(file)) refuse(path, "is a Git LFS pointer, not the file: fetch it with `git lfs pull`");
     const std::optional<TokenLayout> stated = stated_layout(path, file);
     if (stated && wanted != TokenType::automatic && wanted != stated->type) {
         refuse(path,

@@ -109,7 +109,7 @@ TEST_CASE("B43: safetensors headers that are not what they should be are refused
 
 TEST_CASE("B45: files that are no safetensors are refused at once, with a hint") {
     CHECK_THROWS_MESSAGE(open_bytes("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"), IoError,
-                         "this is a Git LFS pointer, not the file: fetch it with `git lfs pull`");
+                         "is a Git LFS pointer, not the file: fetch it with `git lfs pull`");
     CHECK_THROWS_MESSAGE(open_bytes(""), IoError, "a.safetensors: not a safetensors file: it has 0 bytes");
     CHECK_THROWS_MESSAGE(open_bytes("1234567"), IoError, "it has 7 bytes");
     CHECK_THROWS_MESSAGE(open_bytes(with_length(0, "")), IoError, "its header of 0 bytes does not begin with '{'");

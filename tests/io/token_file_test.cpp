@@ -88,8 +88,6 @@ TEST_CASE("B58: token files with odd bytes, no bytes or a header that disagrees 
     CHECK_THROWS_MESSAGE(layout_of("a.bin", "12345", TokenType::uint32), IoError, "of uint32 tokens: 1 left over");
     CHECK_THROWS_MESSAGE(layout_of("a.bin", ""), IoError, "a.bin: is empty, expected tokens");
     CHECK_THROWS_MESSAGE(layout_of("a.tok", "1234"), IoError, "a.tok: is neither .npy nor .bin: say what its numbers");
-    CHECK_THROWS_MESSAGE(layout_of("a.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:12\n"), IoError,
-                         "a.bin: is a Git LFS pointer");
     const std::string three = bytes_of<std::uint16_t>({1, 2, 3});
     CHECK_THROWS_MESSAGE(layout_of("x.bin", llmc_header(20240520, 1, 4) + three), IoError,
                          "x.bin: its header says 4 tokens of uint16 at offset 8, but 6 bytes follow it");

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "io/lfs_pointer.hpp"
+
 namespace causeway {
 namespace {
 
@@ -67,6 +69,7 @@ std::optional<TextChunk> TextChunks::next() {
     }
     TextChunk chunk;
     const std::size_t cut = find_cut();
+    if (first_) refuse_lfs_pointer(paths_[opened_ - 1], held_);
     chunk.text = std::exchange(held_, held_.substr(cut));
     chunk.text.resize(cut);
     if (held_.empty()) read_more(1);
