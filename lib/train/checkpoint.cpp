@@ -35,8 +35,10 @@ std::map<std::string, std::string> read_hashes(const std::string& path) {
 
 void check_there(const std::string& path) {
     std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) return;
-    throw DamageError(fmt::format("{}: is missing: the checkpoint is damaged", path));
+    const auto status = std::filesystem::status(path, ignored);
+    if (std::filesystem::is_regular_file(status)) return;
+    throw DamageError(fmt::format("{}: is {}: the checkpoint is damaged", path,
+                                  std::filesystem::exists(status) ? "no regular file" : "missing"));
 }
 
 void check_hash(const std::string& path, const std::map<std::string, std::string>& hashes) {

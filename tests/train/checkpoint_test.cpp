@@ -1,4 +1,5 @@
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
@@ -168,9 +169,14 @@ TEST_CASE("B63: whatever file of the newest checkpoint is damaged, the one befor
         const std::string file = newest + "/" + name;
         const std::uintmax_t size = fs::file_size(file);
         const std::vector<std::function<void()>> damages{
-            [&] { damage(file, 0); },          [&] { damage(file, size / 2); },
-            [&] { damage(file, size - 1); },   [&] { fs::resize_file(file, size / 2); },
-            [&] { fs::resize_file(file, 0); }, [&] { fs::remove(file); },
+            [&] { damage(file, 0); },
+            [&] { damage(file, size / 2); },
+            [&] { damage(file, size - 1); },
+            [&] { fs::resize_file(file, size / 2); },
+            [&] { fs::resize_file(file, 0); },
+            [&] { fs::remove(file); },
+            [&] { fs::remove(file) && fs::create_directory(file); },
+            [&] { fs::remove(file) && mkfifo(file.c_str(), 0666) == 0; },
         };
         for (std::size_t i = 0; i < damages.size(); ++i) {
             INFO(name << ", damage " << i);
