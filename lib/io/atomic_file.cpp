@@ -57,6 +57,7 @@ Target target_at(const std::string& path, struct stat& status) {
 
 /// Creates a file that did not exist, with the mode an ordinary one would get (mkstemp's would be private).
 FileDescriptor create_sibling(const std::string& path, std::string& name) {
+    remove_abandoned_of(path);
     for (int attempt = 0; attempt < most_temporary_names; ++attempt) {
         name = next_temporary_name(path);
         FileDescriptor file(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));

@@ -18,6 +18,9 @@ bool is_temporary_name(std::string_view name);
 /// unfinished: files and folders. To be called before this process writes there.
 void remove_abandoned(const std::string& folder);
 
+/// The same for what was to become `path`, at any time: what this process is writing stays.
+void remove_abandoned_of(const std::string& path);
+
 /// Removes everything unfinished from a folder that nobody else writes into.
 void remove_unfinished(const std::string& folder);
 

@@ -74,6 +74,10 @@ TEST_CASE("B70: a file that cannot be mapped is refused with path and reason") {
     REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
     CHECK_THROWS_MESSAGE(MappedFile(pipe), IoError, "is not a regular file");
     CHECK_THROWS_MESSAGE(MappedFile(""), IoError, "cannot open");
+    const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n";
+    CHECK_THROWS_MESSAGE(MappedFile(folder.write("a.bin", pointer)), IoError,
+                         "a.bin: is a Git LFS pointer, not the file: fetch it with `git lfs pull`");
+    CHECK(MappedFile(folder.write("about.txt", pointer + std::string(1000, '.'))).size() == pointer.size() + 1000);
 }
 
 TEST_CASE("an atomic file replaces the old one only when it is committed") {
@@ -231,6 +235,28 @@ TEST_CASE("unfinished files are removed when their process is gone, and no other
     CHECK(!std::filesystem::exists(folder.file(dead)));
     CHECK(files_in(folder) == 1 + others.size());
     remove_abandoned(folder.file("no/such"));
+}
+
+TEST_CASE("B63: a file that is written anew takes away what killed processes left of it, and nothing else") {
+    const TemporaryFolder folder;
+    const pid_t gone = fork();
+    if (gone == 0) _exit(0);
+    REQUIRE(waitpid(gone, nullptr, 0) == gone);
+    const std::string path = folder.file("ids.bin"), dead = ".tmp-" + std::to_string(gone) + "-0";
+    const std::string before_us = ".tmp-" + std::to_string(getpid()) + "-1000000";
+    const std::string alive = ".tmp-" + std::to_string(getppid()) + "-0";
+    for (const std::string& left : {dead, before_us, alive}) folder.write("ids.bin" + left, "half");
+    folder.write("other.bin" + dead, "half");
+    AtomicFile first(path);  // two at once, as threads may
+    AtomicFile second(path);
+    CHECK(!std::filesystem::exists(path + dead));
+    CHECK(!std::filesystem::exists(path + before_us));
+    CHECK(files_in(folder) == 4);
+    first.commit();
+    second.commit();
+    CHECK(std::filesystem::exists(path + alive));
+    CHECK(std::filesystem::exists(folder.file("other.bin" + dead)));
+    CHECK(files_in(folder) == 3);
 }
 
 TEST_CASE("lines are in the file as soon as they are written") {
