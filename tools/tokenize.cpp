@@ -93,6 +93,12 @@ int run_tokenize(const Arguments& arguments) {
     writer.finish();
     // Standard output may be the tokens' place.
     write_notice(summary(counts, writer, watch.seconds()), arguments.out);
+    if (const std::string beyond = writer.shard_beyond(); !beyond.empty()) {
+        write_notice(fmt::format("note: {} is there too, from an earlier call; a pattern that matches the files above "
+                                 "may match it\n",
+                                 beyond),
+                     arguments.out);
+    }
     return exit_success;
 }
 

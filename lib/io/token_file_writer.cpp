@@ -110,4 +110,9 @@ void TokenFileWriter::write(std::span<const std::int32_t> ids) {
 
 void TokenFileWriter::finish() { close(); }
 
+std::string TokenFileWriter::shard_beyond() const {
+    const std::string next = next_path();
+    return shard_tokens_ > 0 && std::filesystem::exists(next) ? next : "";
+}
+
 }  // namespace causeway

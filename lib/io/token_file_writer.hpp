@@ -32,6 +32,9 @@ class TokenFileWriter {
 
     /// Those that are complete.
     const std::vector<std::string>& files() const { return files_; }
+    /// Once finished: the shard that follows the last one, of an earlier and longer series. Whoever reads the series
+    /// by a pattern would read it too. Empty when there is none.
+    std::string shard_beyond() const;
 
   private:
     std::string next_path() const;

@@ -61,6 +61,29 @@ TEST_CASE("tokenize writes a file and says what is in it") {
     CHECK_THAT(piped.err, contains("wrote /dev/stdout"));
 }
 
+TEST_CASE("a shard of an earlier and longer series is told") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("t", "In the beginning God created the heaven and the earth.\n");
+    const auto shards_of = [&](const char* tokens) {
+        const Outcome outcome =
+            call({"tokenize", path, "--tokenizer", gpt2, "--out", folder.file("x.bin"), "--shard-tokens", tokens});
+        REQUIRE(outcome.code == 0);
+        return outcome.out;
+    };
+    CHECK(shards_of("8").find("note") == std::string::npos);
+    CHECK_THAT(shards_of("1000"), contains("note: " + folder.file("x_000001.bin") + " is there too, from an earlier"));
+}
+
+TEST_CASE("B45: tokenize takes no Git LFS pointer for text") {
+    const TemporaryFolder folder;
+    const std::string path = folder.write("t", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n");
+    const Outcome outcome = call({"tokenize", path, "--tokenizer", gpt2, "--out", folder.file("x.bin")});
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err ==
+          "causeway tokenize: " + path + ": is a Git LFS pointer, not the file: fetch it with `git lfs pull`\n");
+    CHECK(!std::filesystem::exists(folder.file("x.bin")));
+}
+
 TEST_CASE("tokenize names what it cannot use") {
     const TemporaryFolder folder;
     const std::string path = folder.write("t", "text"), empty = folder.write("e", ""), out = folder.file("o.bin");
