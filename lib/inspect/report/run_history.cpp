@@ -59,7 +59,7 @@ void RunHistory::read(const std::string& path) {
 void RunHistory::add_line(std::string_view line) {
     const Json object = Json::parse(line, nullptr, false);
     const auto number_of = object.is_object() ? object.find("step") : object.end();
-    if (!object.is_object() || number_of == object.end() || !number_of->is_number_integer()) {
+    if (number_of == object.end() || !number_of->is_number_integer() || number_of->get<std::int64_t>() < 1) {
         ++unreadable;
         return;
     }
