@@ -10,6 +10,7 @@
 
 #include "base/format.hpp"
 #include "causeway/error.hpp"
+#include "io/tokenizer/tokenizer_config.hpp"
 
 namespace causeway {
 namespace {
@@ -92,7 +93,10 @@ std::vector<std::string> data_files(const DataConfig& data) {
     if (!data.tokenizer.empty()) {
         std::error_code ignored;
         const bool folder = fs::is_directory(data.tokenizer, ignored);
-        files.push_back(folder ? (fs::path(data.tokenizer) / "tokenizer.json").string() : data.tokenizer);
+        const std::string tokenizer = folder ? (fs::path(data.tokenizer) / "tokenizer.json").string() : data.tokenizer;
+        files.push_back(tokenizer);
+        const std::string settings = tokenizer_config_file(tokenizer);
+        if (fs::exists(settings, ignored)) files.push_back(settings);
     }
     std::ranges::sort(files);
     return files;

@@ -203,6 +203,11 @@ TEST_CASE("B70: a run does not replace what it reads") {
     CHECK(outcome.code == 1);
     CHECK_THAT(outcome.err, contains("metrics.jsonl: is read as data and would be replaced"));
     CHECK(content_of(text).size() == 100);
+    const std::string settings = folder.write("own/tokenizer_config.json", "{}");
+    const Outcome own = call({"train", config, "--out", folder.file("own"), "--set",
+                              "data.tokenizer=" + folder.write("own/mine.json", "{}")});
+    CHECK_THAT(own.err, contains("tokenizer_config.json: is read as data and would be replaced"));
+    CHECK(std::filesystem::exists(settings));
     const std::string part = folder.write("part.txt", std::string(100, 'a'));
     CHECK_THAT(call({"train", byte_config(folder.file("d.json"), folder.file("*.txt")), "--out", folder.file("other"),
                      "--trace", part})

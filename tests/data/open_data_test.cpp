@@ -306,11 +306,12 @@ TEST_CASE("the files that a config's data are read from") {
     folder.write("d/a.txt", "a");
     data.validation_path = folder.write("v.txt", "v");
     data.tokenizer = folder.path().string();
+    folder.write("tokenizer_config.json", "{}");
     CHECK(data_files(data) == std::vector<std::string>{folder.file("d/a.txt"), folder.file("d/b.txt"),
                                                        folder.file("d/b.txt"), folder.file("tokenizer.json"),
-                                                       folder.file("v.txt")});
+                                                       folder.file("tokenizer_config.json"), folder.file("v.txt")});
     data.mixture = {{"no/such", 1}};
-    CHECK(data_files(data).size() == 2);
+    CHECK(data_files(data).size() == 3);
     CHECK(data_files(DataConfig{}).empty());
 }
 
