@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -169,6 +170,33 @@ TEST_CASE("generate and inspect read text by the run's tokenizer") {
     CHECK_THAT(numbers.err, contains("warning: "));
     CHECK_THAT(numbers.err, contains("tokens are numbers"));
     CHECK(numbers.out.starts_with("5 6 "));
+}
+
+TEST_CASE("a checkpoint's texts end where its run's do") {
+    const TemporaryFolder folder;
+    const std::string run = run_with_tokenizer(folder, 704);
+    const auto answer = [](const std::string& model) {
+        const Outcome outcome =
+            call({"generate", model, "--prompt", "a", "--temperature", "0", "--max-new-tokens", "8", "--json"});
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return nlohmann::json::parse(outcome.out);
+    };
+    const auto ids = answer(run).at("ids").get<std::vector<std::int32_t>>();
+    const auto has_text = std::ranges::find_if(ids, [](std::int32_t id) { return id < 700; });
+    REQUIRE(has_text != ids.end());
+    const nlohmann::json tokenizer = nlohmann::json::parse(content_of(gpt2));
+    for (const auto& [token, id] : tokenizer.at("model").at("vocab").items()) {
+        if (id == *has_text) folder.write("run/tokenizer_config.json", nlohmann::json{{"eos_token", token}}.dump());
+    }
+    const auto ended = answer(run);
+    CHECK(ended.at("finish_reason") == "eos");
+    CHECK(ended.at("ids") == std::vector<std::int32_t>(ids.begin(), has_text + 1));
+    for (const auto& checkpoint : std::filesystem::directory_iterator(run + "/checkpoints")) {
+        const auto same = answer(checkpoint.path().string());
+        CHECK(same.at("finish_reason") == "eos");
+        CHECK(same.at("ids") == ended.at("ids"));
+    }
 }
 
 TEST_CASE("a model with fewer tokens than its tokenizer is refused") {
