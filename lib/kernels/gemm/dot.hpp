@@ -11,14 +11,19 @@ namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 
 /// Up to so many rows of A share one reading of B; beyond, panels are faster.
 inline constexpr std::int64_t max_dot_rows = 8;
+
+/// Adds the second half of 2 width vectors to the first, and so on until the first has the sum of all.
+template <std::int64_t width>
+inline void fold(Vec (&sum)[lanes]) {
+#pragma GCC unroll 8
+    for (std::int64_t j = 0; j < width; ++j) sum[j] += sum[j + width];
+    if constexpr (width > 1) fold<width / 2>(sum);
+}
+
 /// Lane l of the result is the sum of the lanes of sum[l].
 inline Vec sums_of(Vec (&sum)[lanes]) {
     transpose(sum);
-#pragma GCC unroll 4
-    for (std::int64_t width = lanes / 2; width > 0; width /= 2) {
-#pragma GCC unroll 8
-        for (std::int64_t j = 0; j < width; ++j) sum[j] += sum[j + width];
-    }
+    fold<lanes / 2>(sum);
     return sum[0];
 }
 
