@@ -62,9 +62,8 @@ void replace(T& value, const std::optional<T>& given) {
 std::vector<std::int32_t> eos_by_name(const std::string& run, const Config& config, const Tokenizer* tokenizer) {
     if (tokenizer == nullptr) return {};
     const std::string file = find_tokenizer({run}, config);
-    std::optional<std::string> eos;
-    if (!file.empty()) eos = read_tokenizer_config(tokenizer_file(file)).eos;
-    const std::string name = eos.value_or(config.data.document_separator);
+    const auto settings = file.empty() ? TokenizerConfig{} : read_tokenizer_config(tokenizer_file(file));
+    const std::string name = settings.eos.value_or(config.data.document_separator);
     const std::optional<std::int32_t> id = name.empty() ? std::nullopt : tokenizer->find(name);
     return id ? std::vector<std::int32_t>{*id} : std::vector<std::int32_t>{};
 }
