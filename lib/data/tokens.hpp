@@ -9,7 +9,7 @@ namespace causeway {
 /// The target of a position that carries no loss and is not scored.
 inline constexpr std::int32_t ignore_index = -100;
 
-/// The input of a position beyond the end of a document: its target is ignored, no other position looks at it.
+/// The input of a position beyond the end of a document. Its target is ignored.
 inline constexpr std::int32_t padding_token = 0;
 
 /// True when a position with this target counts in the loss and in a task's accuracy.

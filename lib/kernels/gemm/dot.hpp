@@ -12,7 +12,8 @@ namespace causeway::kernels::CAUSEWAY_KERNEL_ISA {
 /// Up to so many rows of A share one reading of B; beyond, panels are faster.
 inline constexpr std::int64_t max_dot_rows = 8;
 
-/// Adds the second half of 2 width vectors to the first, and so on until the first has the sum of all.
+/// Adds the second half of 2 width vectors to the first, and so on until the first has the sum of all. A template, as
+/// GCC 14 believes a loop over the widths to leave the array.
 template <std::int64_t width>
 inline void fold(Vec (&sum)[lanes]) {
 #pragma GCC unroll 8
